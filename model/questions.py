@@ -176,8 +176,8 @@ class Noul(_Question):
 
     def options(self) -> list[Option]:
         """The two options in model order, with the release's descriptions where the caller gives none."""
-        merged: dict[str, Json] = {**NOUL_DEFAULTS, **dict(self.criteria or {})}
-        return [Option("true", merged["true"]), Option("false", merged["false"])]
+        said: Mapping[Any, Json] = self.criteria or {}
+        return [Option(side, said.get(side, default)) for side, default in NOUL_DEFAULTS.items()]
 
     def option_ids(self) -> list[str]:
         """Option ids in request order."""
