@@ -1,0 +1,21 @@
+"""Clef Studio's door: settings from the command line and the environment, then one server."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parses settings and serves until Ctrl+C. Returns the exit code."""
+    from studio.settings import parse
+
+    settings = parse(argv)
+    # Only now the heavy imports: `--help` and a wrong setting answer at once.
+    from studio.server import serve
+
+    return serve(settings)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

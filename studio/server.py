@@ -1,0 +1,155 @@
+"""One server: the pages, the HTTP API and the health routes, around one engine and one database.
+
+Contract
+--------
+`build` makes the ASGI app without starting anything but the engine; `serve` runs it until Ctrl+C and ends within
+seconds, with tabs open. Nothing leaves the machine: no analytics, no fonts or scripts from elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+import webbrowser
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import FrameType
+
+# Before gradio is imported: it looks up its makers' hosts otherwise.
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from starlette.middleware import Middleware
+from storage.database import Database
+
+from model.engine import Engine
+from studio import look
+from studio.api import errors, systemone
+from studio.pages import design
+from studio.scorers import opener
+from studio.security import OriginGuard, hosts_allowed
+from studio.settings import Settings
+from studio.studio import Studio
+
+log = logging.getLogger(__name__)
+
+GRACE_SECONDS = 2
+"""How long open connections may hold up the end; together with the engine's it stays under three seconds."""
+
+
+def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
+    """The ASGI app. `engine`: an engine that exists already (tests); else one is started for `settings.model`.
+
+    Raises
+    ------
+    storage.database.DatabaseError : the data folder cannot be used; the message says what to do.
+    """
+    database = Database.open(settings.data)
+    engine = engine or Engine(opener(settings))
+    studio = Studio(settings, engine, database)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        studio.close()
+
+    guard = Middleware(OriginGuard, allowed=hosts_allowed(settings.host, settings.allowed_hosts))
+    app = FastAPI(
+        title="Clef Studio", docs_url=None, redoc_url=None, lifespan=lifespan, middleware=[guard],
+        root_path=settings.root_path,
+    )  # fmt: skip
+    app.state.studio = studio
+    errors.install(app)
+    app.include_router(systemone.router(engine, settings.limits))
+    app.include_router(design.router(studio))
+    app.mount("/studio-assets", StaticFiles(directory=look.ASSETS), name="studio-assets")
+    return gr.mount_gradio_app(
+        app,
+        _pages(studio),
+        path="/",
+        run_history=False,
+        show_error=False,
+        footer_links=[],
+        ssr_mode=False,
+        root_path=settings.root_path or None,
+        max_file_size="64mb",
+        favicon_path=str(look.ASSETS / "icon.svg"),
+        theme=look.theme(),
+        css=look.css(),
+        head=look.head(),
+    )
+
+
+def _pages(studio: Studio) -> gr.Blocks:
+    # The upload cache is not the store: kept pictures are copied by content hash, the rest goes after a day.
+    with gr.Blocks(title="Clef Studio", analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
+        design.page(studio)
+    return demo
+
+
+def serve(settings: Settings) -> int:
+    """Runs the studio until it is told to end. Returns the exit code."""
+    from storage.database import DatabaseError
+
+    logging.basicConfig(level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    for chatty in ("httpx", "httpcore", "multipart", "asyncio"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    os.environ.setdefault("GRADIO_TEMP_DIR", str(settings.data / "uploads"))
+    try:
+        listener = _listen(settings)
+    except OSError as error:
+        print(f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another --port.")
+        return 1
+    port = listener.getsockname()[1]
+    settings = Settings(**{**settings.__dict__, "port": port})
+    try:
+        app = build(settings)
+    except DatabaseError as error:
+        listener.close()
+        print(f"The data folder cannot be used: {error}")
+        return 1
+    config = uvicorn.Config(
+        app, log_level="warning", timeout_graceful_shutdown=GRACE_SECONDS, timeout_keep_alive=75, lifespan="on"
+    )
+    server = _Server(config, settings)
+    server.run(sockets=[listener])
+    return 0
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """Says where the studio is once it listens, and ends the process even when a forward pass will not."""
+
+    def __init__(self, config: uvicorn.Config, settings: Settings) -> None:
+        super().__init__(config)
+        self._settings = settings
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if not self.should_exit:
+            print(f"Clef Studio: {self._settings.url}   (data in {self._settings.data}; Ctrl+C ends it)", flush=True)
+            if self._settings.open_browser:
+                threading.Thread(target=webbrowser.open, args=(self._settings.url,), daemon=True).start()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        if sig == signal.SIGINT:
+            # uvicorn raises the signal again when it is done; Ctrl+C is a normal end here, not a traceback.
+            self._captured_signals.clear()

@@ -1,0 +1,162 @@
+"""Settings: from the command line and from environment variables of the same names.
+
+Contract
+--------
+`parse` reads `--name` or, where that is absent, `CLEF_STUDIO_NAME`. Everything is checked here, once, with an error
+that names the setting. Never imports torch or gradio, so `--help` is quick. `Settings` is immutable, passed on whole.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import platformdirs
+
+from model.questions import CLEF_LIMITS, Limits
+
+PREFIX = "CLEF_STUDIO_"
+DEFAULT_MODEL = "embedded"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that can be set. `model` is "embedded", a folder, or a hub name such as "Cloudflare/clef-flash"."""
+
+    model: str = DEFAULT_MODEL
+    device: str = "auto"
+    dtype: str = "auto"
+    max_tokens: int | None = None
+    question_ids: str | None = None
+    threads: int | None = None
+    data: Path = field(default_factory=lambda: Path(platformdirs.user_data_dir("clef-studio")))
+    host: str = "127.0.0.1"
+    port: int = 7860
+    allowed_hosts: tuple[str, ...] = ()
+    root_path: str = ""
+    limits: Limits = CLEF_LIMITS
+    open_browser: bool = False
+    log_level: str = "info"
+
+    @property
+    def url(self) -> str:
+        """Where a person on this machine finds the studio."""
+        host = "127.0.0.1" if self.host in ("", "0.0.0.0", "::") else self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}/"
+
+
+def parse(argv: Sequence[str] | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
+    """Settings from `argv` (default: the process's) over `environ` over the defaults; exits with a plain error."""
+    parser = _parser()
+    for action in parser._actions:
+        value = environ.get(f"{PREFIX}{action.dest.upper()}")
+        if value is not None and action.dest != "help":
+            # argparse checks a default that is a string like an argument, so errors name the setting either way.
+            action.default = _flag(value) if isinstance(action, argparse.BooleanOptionalAction) else value
+            if action.choices is not None and value not in action.choices:
+                parser.error(f"{PREFIX}{action.dest.upper()}: {value!r} is not one of {', '.join(action.choices)}")
+    given = parser.parse_args(argv)
+    limits = Limits(given.max_questions, given.max_options, given.max_levels, given.max_images)
+    hosts = given.allowed_hosts
+    return Settings(
+        model=given.model,
+        device=given.device,
+        dtype=given.dtype,
+        max_tokens=given.max_tokens,
+        question_ids=given.question_ids,
+        threads=given.threads,
+        data=Path(given.data).expanduser().resolve(),
+        host=given.host,
+        port=given.port,
+        allowed_hosts=tuple(h.strip() for h in hosts.split(",") if h.strip()),
+        root_path=given.root_path.rstrip("/"),
+        limits=limits,
+        open_browser=given.open,
+        log_level=given.log_level,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    defaults = Settings()
+    parser = argparse.ArgumentParser(
+        prog="app.py",
+        description="Clef Studio: design, label, measure and improve decision schemas.",
+        epilog=f"Every setting can also be an environment variable: --max-tokens is {PREFIX}MAX_TOKENS.",
+    )
+    model = parser.add_argument_group("model")
+    model.add_argument(
+        "--model",
+        default=defaults.model,
+        metavar="DIR|NAME",
+        help='"embedded" (small, runs anywhere), a release folder, or a hub name such as Cloudflare/clef-flash '
+        "(default: %(default)s)",
+    )
+    model.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps (default: %(default)s)")
+    model.add_argument(
+        "--dtype",
+        default="auto",
+        choices=["auto", "float32", "bfloat16", "float16"],
+        help="of the backbone; the head always runs in float32 (default: bfloat16 on a GPU, else float32)",
+    )
+    model.add_argument(
+        "--max-tokens",
+        type=_positive,
+        default=None,
+        metavar="N",
+        help="most tokens of one request; longer states are refused, or cut where the person allows it "
+        "(default: the model's own, 16384 for Clef)",
+    )
+    model.add_argument(
+        "--question-ids",
+        default=None,
+        choices=["literal", "neutral"],
+        help="whether the model reads question ids (default: a property of the checkpoint)",
+    )
+    model.add_argument("--threads", type=_positive, default=None, metavar="N", help="CPU threads (default: torch's)")
+    server = parser.add_argument_group("server")
+    server.add_argument(
+        "--data", default=str(defaults.data), metavar="DIR", help="where everything is kept (default: %(default)s)"
+    )
+    server.add_argument("--host", default=defaults.host, help="address to listen on (default: %(default)s)")
+    server.add_argument("--port", type=_port, default=defaults.port, help="0 takes a free one (default: %(default)s)")
+    server.add_argument(
+        "--allowed-hosts",
+        default="",
+        metavar="NAMES",
+        help="further host names, with commas, under which browsers may reach the studio; * allows all "
+        "(default: localhost and --host)",
+    )
+    server.add_argument("--root-path", default="", metavar="PATH", help="prefix behind a proxy, such as /studio")
+    server.add_argument(
+        "--open", action=argparse.BooleanOptionalAction, default=False, help="open the page in a browser"
+    )
+    server.add_argument(
+        "--log-level", default="info", choices=["debug", "info", "warning", "error"], help="default: %(default)s"
+    )
+    limits = parser.add_argument_group("limits of one request (defaults: Clef's)")
+    limits.add_argument("--max-questions", type=_positive, default=CLEF_LIMITS.questions, metavar="N")
+    limits.add_argument("--max-options", type=_positive, default=CLEF_LIMITS.options, metavar="N")
+    limits.add_argument("--max-levels", type=_positive, default=CLEF_LIMITS.levels, metavar="N")
+    limits.add_argument("--max-images", type=_positive, default=CLEF_LIMITS.images, metavar="N")
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return number
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port (0-65535)")
+    return number
+
+
+def _flag(text: str) -> bool:
+    return text.strip().lower() in ("1", "true", "yes", "on")
