@@ -2,7 +2,7 @@
 
 Contract
 --------
-* `Engine(load)` starts at once and loads in its own thread; `status` says how far it is. Nobody else runs the scorer.
+* `Engine(load)` loads in its own thread at once; `status` says how far it is. Nobody else runs the scorer.
 * `submit` puts a request into a bounded queue (`Busy` when full, `NotReady` while loading) and returns a future.
 * `key` marks requests of which only the newest matters (a page that is being typed into): a queued request with the
   same key is dropped (its future raises `Superseded`). A request that is already running is never interrupted.
