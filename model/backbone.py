@@ -136,6 +136,7 @@ def load_backbone(
     CheckpointError : tensors are missing, foreign or misshaped (named), or transformers cannot build the model.
     """
     import transformers
+    from transformers.utils.import_utils import is_accelerate_available
 
     if progress is not None:
         progress(f"loading {checkpoint.name}", None)
@@ -148,7 +149,7 @@ def load_backbone(
             f"{checkpoint.folder}: pictures are read with qwen3_5 backbones alone, and this is "
             f"{checkpoint.config.get('model_type')!r}; use its text-only checkpoint"
         )
-    direct = device.type != "cpu" and transformers.utils.is_accelerate_available()
+    direct = device.type != "cpu" and is_accelerate_available()
     try:
         model, told = kind.from_pretrained(
             checkpoint.folder,

@@ -263,7 +263,7 @@ def _bar(repository: str, progress: Progress) -> type:
     """A progress bar that draws nothing and tells `progress` the share of bytes."""
     from tqdm import tqdm
 
-    class Told(tqdm):  # type: ignore[type-arg]
+    class Told(tqdm):
         def __init__(self, *args: Any, **options: Any) -> None:
             # Of the hub's bars, one counts files, one bytes as they arrive, one bytes as they are written: the last.
             self.told = options.get("unit") == "B" and not str(options.get("desc")).startswith("Downloading")

@@ -12,13 +12,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 import torch
 
 from model.backbone import Backbone, Batch, choose_device, choose_dtype, load_backbone, load_head, pad
-from model.checkpoint import Checkpoint, Progress, find, save
+from model.checkpoint import Checkpoint, CheckpointError, Progress, find, save
 from model.encoding import Encoded, Encoder
 from model.head import JointSchemaHead, Layout
 from model.images import Picture, picture_tokens, prepare
@@ -37,7 +37,16 @@ _SLACK_TOKENS = 64
 class Clef:
     """A loaded checkpoint. Used by one thread at a time; `count` may be called from any."""
 
-    def __init__(self, checkpoint: Checkpoint, *, backbone: Backbone, head: JointSchemaHead, encoder: Encoder) -> None:
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        *,
+        backbone: Backbone,
+        head: JointSchemaHead,
+        encoder: Encoder,
+        limits: Limits = CLEF_LIMITS,
+    ) -> None:
+        self.limits = limits
         self.checkpoint = checkpoint
         self.backbone = backbone
         self.head = head
@@ -48,11 +57,6 @@ class Clef:
     def info(self) -> ScorerInfo:
         """Who answers."""
         return self._info
-
-    @property
-    def limits(self) -> Limits:
-        """How much one request may ask."""
-        return CLEF_LIMITS
 
     def count(self, state: State, questions: Questions) -> Tokens:
         """How the request divides; tokenizer only.
@@ -171,8 +175,10 @@ def open_clef(
     *,
     device: str = "auto",
     dtype: str = "auto",
-    max_tokens: int = MAX_TOKENS,
-    question_ids: QuestionIds | None = None,
+    max_tokens: int | None = None,
+    question_ids: str | None = None,
+    threads: int | None = None,
+    limits: Limits = CLEF_LIMITS,
     head: str | Path | None = None,
     reference_specials: bool = False,
     progress: Progress | None = None,
@@ -183,8 +189,10 @@ def open_clef(
     ----------
     source : a folder in the released layout, or a hub name.
     device, dtype : see `model.backbone.choose_device` and `choose_dtype`. The head always runs in float32.
-    max_tokens : the most that one request may hold.
-    question_ids : overrides what the checkpoint states.
+    max_tokens : the most that one request may hold; `MAX_TOKENS` if not given.
+    question_ids : "literal" or "neutral"; overrides what the checkpoint states.
+    threads : how many CPU threads torch may use, in the whole process; its own choice if not given.
+    limits : how much one request may ask.
     head : folder or hub name of the head's files, where they are not beside the backbone.
     reference_specials : parse control tokens in the caller's text, as the released code does; for parity tests only.
     progress : told what is being done.
@@ -193,16 +201,21 @@ def open_clef(
     ------
     CheckpointError
     """
+    if question_ids is not None and question_ids not in get_args(QuestionIds):
+        raise CheckpointError(f"question ids {question_ids!r} are not known; use literal or neutral")
     checkpoint = find(source, head=head, progress=progress)
+    if threads is not None:
+        torch.set_num_threads(threads)
     where = choose_device(device)
     encoder = Encoder(
         checkpoint.tokenizer_file,
-        max_tokens=max_tokens,
-        question_ids=question_ids or checkpoint.question_ids,
+        max_tokens=MAX_TOKENS if max_tokens is None else max_tokens,
+        question_ids=cast(QuestionIds, question_ids or checkpoint.question_ids),
         reference_specials=reference_specials,
     )
     backbone = load_backbone(checkpoint, device=where, dtype=choose_dtype(dtype, where), progress=progress)
-    return Clef(checkpoint, backbone=backbone, head=load_head(checkpoint, device=where), encoder=encoder)
+    joint_head = load_head(checkpoint, device=where)
+    return Clef(checkpoint, backbone=backbone, head=joint_head, encoder=encoder, limits=limits)
 
 
 def batches(lengths: Sequence[int]) -> list[list[int]]:

@@ -22,8 +22,9 @@ H hidden size, W width).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -123,9 +124,17 @@ class Layout:
         rows = torch.arange(len(bags)) + (first_row - size.cumsum(0) + size).repeat_interleave(size)
         sizes = torch.ones(b * (q + o), dtype=torch.long)
         sizes[bag] = size
-        last = torch.tensor(lengths) - 1
-        moved = [x.to(device) for x in (question_of, options, questions, types, last, rows, bags, sizes)]
-        return cls(*moved, counts)
+        return cls(
+            question_of=question_of.to(device),
+            options=options.to(device),
+            questions=questions.to(device),
+            types=types.to(device),
+            last=(torch.tensor(lengths) - 1).to(device),
+            rows=rows.to(device),
+            bags=bags.to(device),
+            sizes=sizes.to(device),
+            counts=counts,
+        )
 
     def means(self, values: Tensor) -> tuple[Tensor, Tensor]:
         """Span means.
@@ -294,6 +303,14 @@ class JointSchemaHead(nn.Module):
         """What the head computes in."""
         return self.hidden_norm.weight.dtype
 
+    @property
+    def _routing_layers(self) -> Iterator[RoutingLayer]:
+        return cast("Iterator[RoutingLayer]", iter(self.evidence_layers))
+
+    @property
+    def _field_layers(self) -> Iterator[FieldLayer]:
+        return cast("Iterator[FieldLayer]", iter(self.layers))
+
     def remember(self, hidden: Tensor) -> Memory:
         """Token-wise part.
 
@@ -303,8 +320,8 @@ class JointSchemaHead(nn.Module):
         """
         normed = self.hidden_norm(hidden.to(self.dtype))
         memory = self.memory_projection(normed)
-        routing = [layer.attention.keys_values(layer.memory_norm(memory)) for layer in self.evidence_layers]
-        fields = [layer.multihead_attn.keys_values(memory) for layer in self.layers]
+        routing = [layer.attention.keys_values(layer.memory_norm(memory)) for layer in self._routing_layers]
+        fields = [layer.multihead_attn.keys_values(memory) for layer in self._field_layers]
         return Memory(normed, (*routing, *fields))
 
     def decide(
@@ -338,15 +355,15 @@ class JointSchemaHead(nn.Module):
             + layout.of_options(self.option_question_projection(asked))
         )
         looks = []
-        for layer, keys_values in zip(self.evidence_layers, memory.keys_values, strict=False):
+        for layer, keys_values in zip(self._routing_layers, memory.keys_values, strict=False):
             if with_routing:
                 looks.append(layer.attention.weights(layer.query_norm(routes), keys_values, readable))
             routes = layer(routes, keys_values, readable)
 
         fields = self._fields(asked, whole, routes, layout)
         real = layout.questions[:, None, None, :]
-        for layer, keys_values in zip(self.layers, memory.keys_values[len(self.evidence_layers) :], strict=True):
-            fields = layer(fields, keys_values, readable, real)
+        for deep, keys_values in zip(self._field_layers, memory.keys_values[len(self.evidence_layers) :], strict=True):
+            fields = deep(fields, keys_values, readable, real)
 
         joint = self._joint(layout.of_options(self.field_norm(fields)), self.option_norm(routes))
         anchor = F.normalize(asked + whole[:, None], dim=-1)
