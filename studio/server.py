@@ -26,11 +26,11 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware import Middleware
-from storage.database import Database
 
 from model.engine import Engine
+from storage.database import Database
 from studio import look
-from studio.api import errors, systemone
+from studio.api import routes
 from studio.pages import design
 from studio.scorers import opener
 from studio.security import OriginGuard, hosts_allowed
@@ -65,8 +65,7 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
         root_path=settings.root_path,
     )  # fmt: skip
     app.state.studio = studio
-    errors.install(app)
-    app.include_router(systemone.router(engine, settings.limits))
+    routes.add(app, engine=engine, limits=settings.limits)
     app.include_router(design.router(studio))
     app.mount("/studio-assets", StaticFiles(directory=look.ASSETS), name="studio-assets")
     return gr.mount_gradio_app(

@@ -1,114 +1,90 @@
-"""Request bodies: bytes in, checked JSON and pictures out.
+"""Request bodies: from what arrives on the wire to checked JSON and the files beside it.
 
 Contract
 --------
-A body is UTF-8 JSON without repeated keys, NaN or bottomless nesting, within `MAX_BODY` bytes. Pictures come as data
-URLs, as `{"content_type", "base64"}` or as bare base64; the declared type is ignored, the bytes decide. URLs and paths
-are refused: the server fetches nothing and reads no file for a caller.
+`receive` takes the bytes off the wire, up to `MAX_BODY`; `parse` undoes the content encoding and reads JSON, alone or
+as the `request` part of a multipart body. `parse` is slow work without `await`: call it in a thread.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-from typing import Any
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from fastapi import Request
-from model.images import API_CAPS, Picture, check_together, read_picture
+from starlette.requests import ClientDisconnect
 
-from model.questions import FieldError, InvalidRequest, Json, Limits, Loc, StateError
-from studio.api.errors import ApiError
+from model.questions import FieldError, InvalidRequest, Json
+from studio.api.encodings import decode
+from studio.api.errors import ApiError, ClientGone, too_large
+from studio.api.multipart import parse_parts
+from studio.api.strict_json import parse_object
 
 MAX_BODY = 16 * 2**20
+"""Most bytes of a body, on the wire and decompressed."""
+DRAINED = 4 * MAX_BODY
+"""Bytes of an oversized body that are read and thrown away, so that the client gets to read the refusal."""
+PATIENCE = 60.0
+"""Seconds in which a body must have arrived."""
 
 
-async def read_json(request: Request) -> dict[str, Json]:
-    """The body as a JSON object. Raises InvalidRequest (422) or ApiError (413, 415)."""
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
-    if encoding not in ("", "identity"):
-        raise ApiError(
-            415, "unsupported_encoding", f"Content-Encoding {encoding[:40]} is not supported; send plain JSON."
-        )
-    data = bytearray()
+@dataclass(frozen=True)
+class Body:
+    """A JSON object, and the other parts of a multipart body by name."""
+
+    json: dict[str, Json]
+    parts: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A body as it arrived."""
+
+    data: bytes
+    content_type: str = "application/json"
+    encoding: str = ""
+
+
+async def receive(request: Request) -> Wire:
+    """The body off the wire. Raises ApiError (408, 413) or ClientGone."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            data = await _receive(request)
+    except TimeoutError:
+        message = f"The body did not arrive within {PATIENCE:.0f} seconds."
+        raise ApiError(408, "body_timeout", message, {"Connection": "close"}) from None
+    except ClientDisconnect:
+        raise ClientGone from None
+    headers = request.headers
+    return Wire(data, headers.get("content-type", "application/json"), headers.get("content-encoding", ""))
+
+
+async def _receive(request: Request) -> bytes:
+    data, seen = bytearray(), 0
     async for chunk in request.stream():
-        data += chunk
-        if len(data) > MAX_BODY:
-            raise ApiError(413, "body_too_large", f"The body is over {MAX_BODY // 2**20} MiB.")
-    return parse_json(bytes(data))
+        seen += len(chunk)
+        if seen <= MAX_BODY:
+            data += chunk
+        elif seen > DRAINED:
+            break
+    if seen > MAX_BODY:
+        raise too_large(MAX_BODY)
+    return bytes(data)
 
 
-def parse_json(data: bytes) -> dict[str, Json]:
-    """A JSON object, strictly. Raises InvalidRequest."""
-    try:
-        value = json.loads(data.decode("utf-8"), object_pairs_hook=_pairs, parse_constant=_constant)
-    except UnicodeDecodeError:
-        raise _invalid((), "is not UTF-8", "json_invalid") from None
-    except json.JSONDecodeError as error:
-        raise _invalid((error.pos,), f"is not JSON: {error.msg}", "json_invalid") from None
-    except RecursionError:
-        raise _invalid((), "is nested too deeply", "too_deep") from None
-    except _Refused as error:
-        raise _invalid((), str(error), "json_invalid") from None
-    except ValueError:
-        # Python refuses integers of more than 4,300 digits.
-        raise _invalid((), "holds a number with too many digits", "json_invalid") from None
-    if not isinstance(value, dict):
-        raise _invalid((), "must be a JSON object", "dict_type")
-    return value
-
-
-class _Refused(Exception):
-    """JSON that Python would accept and we do not."""
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out = dict(pairs)
-    if len(out) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise _Refused(f"has the key {twice[:80]!r} twice in one object; only one could be read")
-    return out
-
-
-def _constant(name: str) -> None:
-    raise _Refused(f"holds {name}, which is not JSON")
-
-
-def _invalid(loc: Loc, message: str, code: str) -> InvalidRequest:
-    return InvalidRequest([FieldError(loc, message, code)])
-
-
-def read_pictures(raw: Json, limits: Limits) -> tuple[Picture, ...]:
-    """Decoded pictures of the `images` field. Raises StateError with `loc` ("images", i)."""
-    if raw is None:
-        return ()
-    if not isinstance(raw, list):
-        raise StateError([FieldError(("images",), "must be a list", "list_type")])
-    if len(raw) > limits.images:
-        message = f"has {len(raw)} pictures; at most {limits.images} are allowed"
-        raise StateError([FieldError(("images",), message, "too_long")])
-    blobs = [_blob(item, ("images", i)) for i, item in enumerate(raw)]
-    check_together([len(blob) for blob in blobs], caps=API_CAPS)
-    return tuple(read_picture(blob, caps=API_CAPS, loc=("images", i)) for i, blob in enumerate(blobs))
-
-
-def _blob(item: Json, loc: Loc) -> bytes:
-    text = item.get("base64") if isinstance(item, dict) else item
-    if not isinstance(text, str):
-        message = 'must be a data URL, {"content_type", "base64"} or base64 text'
-        raise StateError([FieldError(loc, message, "image_type")])
-    if text.startswith(("http:", "https:", "file:", "/", "ftp:")):
-        message = "is an address; the studio fetches nothing: send the picture itself as base64"
-        raise StateError([FieldError(loc, message, "image_url")])
-    if text.startswith("data:"):
-        head, _, text = text.partition(",")
-        if not head.endswith(";base64"):
-            raise StateError([FieldError(loc, "must be a base64 data URL", "image_type")])
-    if len(text) > API_CAPS.file_bytes * 4 // 3 + 8:
-        message = f"is over {API_CAPS.file_bytes // 2**20} MiB; shrink it first"
-        raise StateError([FieldError(loc, message, "image_too_large")])
-    try:
-        return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        raise StateError([FieldError(loc, "is not valid base64", "image_base64")]) from None
+def parse(wire: Wire) -> Body:
+    """The checked body. Raises ApiError (400, 413, 415) or InvalidRequest (422)."""
+    kind = wire.content_type.split(";", 1)[0].strip().lower()
+    multipart = kind == "multipart/form-data"
+    if not multipart and kind not in ("", "application/json", "text/json") and not kind.endswith("+json"):
+        message = "This Content-Type is not supported; send application/json or multipart/form-data."
+        raise ApiError(415, "unsupported_media_type", message)
+    data = decode(wire.data, wire.encoding, cap=MAX_BODY)
+    if not multipart:
+        return Body(parse_object(data))
+    parts = parse_parts(data, wire.content_type)
+    if "request" not in parts:
+        raise InvalidRequest([FieldError(("request",), "this part is required: it holds the JSON", "missing")])
+    body = parse_object(parts.pop("request"))
+    return Body(body, parts)

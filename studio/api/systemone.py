@@ -1,95 +1,95 @@
-"""The System One wire API: `POST /v1/systemone`, `GET /v1/models`, `/healthz`, `/readyz`.
+"""The System One wire API: `POST /v1/systemone`, `GET /v1/models`; the same body on OpenRouter's path.
 
 Contract
 --------
-The same `engine.decide` as the pages. Probabilities leave with six decimals; `confidence` follows TypeSafe's formulas;
-answers come in request order. A state that is too long is refused with counts unless `x_truncate` is true, and then
-`x_truncated` tells what was cut. A picture that the scorer cannot see is never silently ignored.
+The same engine as the pages. Probabilities leave with six decimals; `confidence` follows TypeSafe's formulas; answers
+come in request order. A state that is too long is refused with counts unless `x_truncate` is true, and then
+`x_truncated` tells what was cut. All that this server adds to a reply begins with `x_`.
 """
 
 from __future__ import annotations
 
-import asyncio
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from model.answers import Answer
-from model.engine import Decision, Engine
-from model.questions import FieldError, InvalidRequest, Json, Limits, parse_questions
+from model.engine import Decision
+from model.questions import FieldError, InvalidRequest, Limits, parse_questions
 from model.scorer import Request as Asked
 from model.scorer import ScorerInfo
 from model.state import parse_state
-from studio.api.bodies import read_json, read_pictures
-from studio.api.errors import ApiError
+from studio.api import wire_schema
+from studio.api.bodies import Body
+from studio.api.desk import Desk
+from studio.api.media import read_media
+from studio.api.models import check_model, listing
 
 DECIMALS = 6
-ALIASES = ("clef", "clef-flash", "cloudflare/clef", "cloudflare/clef-flash")
+OPENROUTER_MODELS = ("typesafe/jev-", "~typesafe/jev-")
 
 
-def router(engine: Engine, limits: Limits) -> APIRouter:
-    """The routes, on `engine`."""
-    routes = APIRouter()
+def router(desk: Desk) -> APIRouter:
+    """The routes, on `desk`."""
+    routes = APIRouter(tags=["System One"])
 
-    @routes.post("/v1/systemone")
+    @routes.post("/v1/systemone", **wire_schema.decision)
     async def systemone(request: Request) -> Response:
-        asked = _asked(await read_json(request), engine, limits)
-        decision = await asyncio.wrap_future(engine.submit(asked))
-        timing = {"Server-Timing": f"run;dur={decision.seconds * 1000:.1f}"}
-        return JSONResponse(wire(decision), headers=timing)
+        """Judges one state under a map of typed questions."""
+        decision = await desk.decide(request, lambda body: read(body, desk.engine.scorer.info, desk.limits))
+        return JSONResponse(write(decision), headers=timing(decision))
 
-    @routes.get("/v1/models")
-    async def models() -> dict[str, Any]:
-        info = engine.scorer.info
-        description = f"{info.kind} on {info.device}, fingerprint {info.fingerprint[:12]}. {info.notice}".strip()
-        names = [info.name, "jev-latest"]
-        return {"models": [{"name": n, "description": description, "release_date": "2026-10-01"} for n in names]}
+    @routes.post("/api/alpha/decisions", **wire_schema.decision)
+    async def openrouter(request: Request) -> Response:
+        """The same as /v1/systemone, under OpenRouter's path and model names."""
+        decision = await desk.decide(
+            request, lambda body: read(body, desk.engine.scorer.info, desk.limits, names=OPENROUTER_MODELS)
+        )
+        return JSONResponse(write(decision), headers=timing(decision))
 
-    @routes.get("/healthz")
-    async def healthz() -> dict[str, Any]:
-        return {"status": "ok", "model": engine.status.phase}
-
-    @routes.get("/readyz")
-    async def readyz() -> Response:
-        status = engine.status
-        if status.scorer is None or status.phase != "ready":
-            body = {"status": status.phase, "message": status.message, "progress": status.progress}
-            return JSONResponse(body, status_code=503, headers={"Retry-After": "2"})
-        return JSONResponse({"status": "ok", "model": status.scorer.name, "fingerprint": status.scorer.fingerprint})
+    @routes.get("/v1/models", **wire_schema.models)
+    async def models() -> Response:
+        """The scorer that answers, under the names that it answers to."""
+        return JSONResponse(listing(desk.engine.scorer.info))
 
     return routes
 
 
-def _asked(body: dict[str, Json], engine: Engine, limits: Limits) -> Asked:
-    missing = [
-        FieldError((name,), "is required", "missing") for name in ("model", "state", "questions") if name not in body
-    ]
-    if missing:
-        raise InvalidRequest(missing)
-    _check_model(body["model"], engine.scorer.info)
-    for media in ("audio", "videos"):
-        if body.get(media):
-            raise InvalidRequest([FieldError((media,), "this model takes text and pictures only", "unsupported")])
-    questions = parse_questions(body["questions"], limits=limits)
-    state = parse_state(body["state"], read_pictures(body.get("images"), limits), limits=limits)
-    return Asked(state, questions, allow_cut=body.get("x_truncate") is True)
+def read(body: Body, info: ScorerInfo, limits: Limits, *, names: tuple[str, ...] = ()) -> Asked:
+    """The request in a System One body.
+
+    Parameters
+    ----------
+    names : beginnings of further model names that are taken.
+
+    Raises
+    ------
+    InvalidRequest : 422, names each field. ApiError : 400, an unknown model or an asset that fits nowhere.
+    """
+    fields = body.json
+    absent = [FieldError((n,), "is required", "missing") for n in ("model", "state", "questions") if n not in fields]
+    if absent:
+        raise InvalidRequest(absent)
+    check_model(fields["model"], info, more=names)
+    questions = parse_questions(fields["questions"], limits=limits)
+    # The text before the pictures: decoding is the dear part.
+    state = parse_state(fields["state"], limits=limits)
+    state = replace(state, pictures=read_media(body, limits))
+    return Asked(state, questions, allow_cut=fields.get("x_truncate") is True)
 
 
-def _check_model(name: Json, info: ScorerInfo) -> None:
-    if not isinstance(name, str):
-        raise InvalidRequest([FieldError(("model",), "must be text", "string_type")])
-    plain = name.strip().lower()
-    own = info.name.lower()
-    if plain not in (own, own.rsplit("/", 1)[-1], *ALIASES) and not plain.startswith("jev-"):
-        raise ApiError(400, "api_usage_error", f"Unknown model: {name[:80]}. This studio serves {info.name}.")
+def timing(decision: Decision) -> dict[str, str]:
+    """The header that tells the model's own time."""
+    return {"Server-Timing": f"run;dur={decision.seconds * 1000:.1f}"}
 
 
-def wire(decision: Decision) -> dict[str, Any]:
-    """A decision as the wire has it."""
+def write(decision: Decision, *, confidence: str = "typesafe") -> dict[str, Any]:
+    """A decision as the wire has it; `confidence` names the formula (`model.answers.CONFIDENCE`)."""
     reply: dict[str, Any] = {
         "model": decision.scorer.name,
-        "answers": {key: wire_answer(answer) for key, answer in decision.answers.items()},
+        "answers": {key: write_answer(answer, confidence=confidence) for key, answer in decision.answers.items()},
         "usage": {"input_tokens": decision.tokens.total, "output_tokens": 0},
     }
     if decision.cut is not None:
@@ -101,20 +101,20 @@ def wire(decision: Decision) -> dict[str, Any]:
     return reply
 
 
-def wire_answer(answer: Answer) -> dict[str, Any]:
+def write_answer(answer: Answer, *, confidence: str = "typesafe") -> dict[str, Any]:
     """One answer as the wire has it."""
     rounded = {i: round(p, DECIMALS) for i, p in zip(answer.options, answer.probabilities, strict=True)}
     if answer.type == "noul":
         return {"type": "noul", "noul": rounded["true"]}
-    confidence = round(answer.confidence("typesafe"), DECIMALS)
+    sure = round(answer.confidence(confidence), DECIMALS)
     if answer.type == "choice":
-        return {"type": "choice", "choice": answer.top, "confidence": confidence, "probabilities": rounded}
+        return {"type": "choice", "choice": answer.top, "confidence": sure, "probabilities": rounded}
     level = answer.expected_level
     assert level is not None
     return {
         "type": "score",
         "score": round(level, DECIMALS),
-        "confidence": confidence,
+        "confidence": sure,
         "legend": {str(i): description for i, description in enumerate(answer.legend)},
         "probabilities": rounded,
     }

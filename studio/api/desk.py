@@ -1,0 +1,105 @@
+"""The desk between HTTP and the engine: one way in for every API route.
+
+Contract
+--------
+`Desk.decide` takes a body off the wire, reads it in a thread (the event loop stays free for others), asks the engine
+and waits. What is waiting is bounded three times: requests in progress and pixels here, the queue in the engine; beyond
+that it is `Busy` at once. When the client hangs up, its place in the queue is given free.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import anyio
+from fastapi import Request
+
+from model.engine import Busy, Decision, Engine
+from model.questions import FieldError, Limits, StateError
+from model.scorer import Request as Asked
+from studio.api.bodies import Body, Wire, parse, receive
+from studio.api.errors import ClientGone
+
+MAX_IN_PROGRESS = 128
+"""Requests whose body is being received, read, or waits for the engine."""
+MAX_PIXELS = 256_000_000
+"""Pixels of all pictures that wait: 768 MB as RGB. One request alone may hold 64 million."""
+READERS = 2
+"""Bodies that are decoded at the same time."""
+
+
+class Desk:
+    """See the module's contract."""
+
+    def __init__(self, engine: Engine, limits: Limits) -> None:
+        self.engine = engine
+        self.limits = limits
+        self._in_progress = 0
+        self._pixels = 0
+        self._readers = anyio.CapacityLimiter(READERS)
+
+    async def decide(self, http: Request, read: Callable[[Body], Asked]) -> Decision:
+        """The decision that `http` asks for.
+
+        Parameters
+        ----------
+        read : makes the engine's request of the body; runs in a thread.
+
+        Raises
+        ------
+        What `studio.api.errors.explain` knows: InvalidRequest, ApiError, NotReady, Busy, Closed, ClientGone.
+        """
+        with self._place():
+            asked = await self._read(await receive(http), read)
+            if asked.state.pictures and not self.engine.scorer.info.sees_pictures:
+                message = "this model reads text only; for pictures load a Clef release (--model)"
+                raise StateError([FieldError(("images",), message, "media_type")])
+            with self._pictures(asked):
+                return await self._answer(http, asked)
+
+    async def _read(self, wire: Wire, read: Callable[[Body], Asked]) -> Asked:
+        return await anyio.to_thread.run_sync(lambda: read(parse(wire)), limiter=self._readers)
+
+    async def _answer(self, http: Request, asked: Asked) -> Decision:
+        answer = asyncio.wrap_future(self.engine.submit(asked))
+        gone = asyncio.ensure_future(_hung_up(http))
+        try:
+            tasks: list[asyncio.Future[Any]] = [answer, gone]
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if not answer.done():
+                raise ClientGone
+            return answer.result()
+        finally:
+            # Cancelling what still waits takes it out of the engine's queue; what runs is left to run.
+            answer.cancel()
+            gone.cancel()
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        if self._in_progress >= MAX_IN_PROGRESS:
+            raise Busy(f"{MAX_IN_PROGRESS} requests are in progress already; try again soon")
+        self._in_progress += 1
+        try:
+            yield
+        finally:
+            self._in_progress -= 1
+
+    @contextmanager
+    def _pictures(self, asked: Asked) -> Iterator[None]:
+        pixels = sum(picture.width * picture.height for picture in asked.state.pictures)
+        if self._pixels and self._pixels + pixels > MAX_PIXELS:
+            raise Busy("too many large pictures are waiting already; try again soon")
+        self._pixels += pixels
+        try:
+            yield
+        finally:
+            self._pixels -= pixels
+
+
+async def _hung_up(http: Request) -> None:
+    """Returns when the client has gone. The body must have been received."""
+    while (await http.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,50 @@
+"""All HTTP APIs of the studio, put on one app.
+
+Contract
+--------
+`add` is the only thing that the server needs of this room. Call it before anything is mounted at "/": what is not
+found under an API's path is then refused in that API's words, not in a page's.
+"""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from starlette.routing import Match
+
+from model.engine import Engine
+from model.questions import Limits
+from studio.api import cloudflare, errors, health, openai, systemone
+from studio.api.desk import Desk
+from studio.api.errors import ApiError
+from studio.api.request_ids import RequestIds
+
+SHAPES = {cloudflare.PREFIX: cloudflare.shape, openai.PATH: openai.shape}
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+def add(app: FastAPI, *, engine: Engine, limits: Limits) -> None:
+    """Adds routes, error replies and request ids to `app`."""
+    desk = Desk(engine, limits)
+    errors.install(app, SHAPES)
+    for router in (systemone.router(desk), openai.router(desk), cloudflare.router(desk), health.router(engine)):
+        app.include_router(router)
+    for start in ("/v1", "/client/v4", "/api/alpha"):
+        app.add_api_route(start + "/{rest:path}", _nothing, methods=list(METHODS), include_in_schema=False)
+    app.add_middleware(RequestIds, shapes=SHAPES)
+
+
+async def _nothing(request: Request) -> None:
+    """No API route answered: either there is none at this path, or not with this method."""
+    allowed = {
+        method
+        for route in request.app.routes
+        if getattr(route, "endpoint", None) is not _nothing and route.matches(request.scope)[0] is Match.PARTIAL
+        for method in getattr(route, "methods", None) or ()
+    }
+    if allowed:
+        names = ", ".join(sorted(allowed))
+        raise ApiError(405, "method_not_allowed", f"This path takes {names}.", {"Allow": names})
+    message = "No such API path."
+    if request.url.path.startswith("/v1/v1/"):
+        message += " The base URL must not end in /v1."
+    raise ApiError(404, "not_found", message)
