@@ -251,6 +251,8 @@ def _engine(path: Path, *, begin: str, read_only: bool = False, foreign_keys: bo
         # runs write many rows at once, so the flush at every commit costs little.
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
+        # Else `INSERT OR REPLACE` would delete a label behind the triggers' back.
+        connection.execute("PRAGMA recursive_triggers=ON")
         connection.execute(f"PRAGMA busy_timeout={int(WAIT_SECONDS * 1000)}")
         if read_only:
             connection.execute("PRAGMA query_only=ON")

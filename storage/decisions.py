@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 from sqlmodel import Session, col, select
@@ -151,7 +151,7 @@ def find_decision(session: Session, decision_id: str) -> DecisionRow:
 
 
 def _checked(record: DecisionRecord) -> DecisionRecord:
-    """The record with canonical ids. Raises InvalidValue."""
+    """The record with canonical ids and its time in UTC. Raises InvalidValue."""
     if record.source not in SOURCES:
         raise InvalidValue("source", f"{record.source!r} is not known; use one of {', '.join(SOURCES)}")
     if not isinstance(record.state, str | dict | list):
@@ -169,7 +169,8 @@ def _checked(record: DecisionRecord) -> DecisionRecord:
             raise InvalidValue(f"answers.{key}", "must give each option of the question its probability, in order")
         checked_json(list(answer.probabilities), f"answers.{key}.probabilities")
     schema_id = None if record.schema_id is None else plain_id(record.schema_id)
-    return replace(record, id=checked_id(record.id, "id"), schema_id=schema_id)
+    created = (record.created or now()).astimezone(UTC)
+    return replace(record, id=checked_id(record.id, "id"), schema_id=schema_id, created=created)
 
 
 def _record(session: Session, record: DecisionRecord) -> DecisionRow:

@@ -15,6 +15,7 @@ Contract
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -56,6 +57,17 @@ class UtcTime(sa.types.TypeDecorator[datetime]):
         return None if value is None else value.replace(tzinfo=UTC)
 
 
+class Document(sa.types.TypeDecorator[Any]):
+    """JSON whose every change counts: Python holds 1, 1.0 and True for equal, and objects whatever their order."""
+
+    impl = sa.JSON(none_as_null=True)
+    cache_ok = True
+
+    def compare_values(self, x: Any, y: Any) -> bool:
+        """Whether both are the same text."""
+        return json.dumps(x) == json.dumps(y)
+
+
 def _id(*, key: bool = False, to: str | None = None, nullable: bool = False, unique: bool = False) -> Any:
     references = [sa.ForeignKey(to)] if to else []
     return Field(
@@ -80,7 +92,7 @@ def _part(to: str, *, key: bool = True) -> Any:
 
 
 def _json(*, nullable: bool = False) -> Any:
-    return Field(default=None if nullable else ..., sa_column=sa.Column(sa.JSON(none_as_null=True), nullable=nullable))
+    return Field(default=None if nullable else ..., sa_column=sa.Column(Document, nullable=nullable))
 
 
 def _text() -> Any:

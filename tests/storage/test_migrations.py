@@ -1,0 +1,165 @@
+"""Revisions: the tables are what the migrations make, old databases come along, newer ones are left alone."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from storage import migrations
+from storage.database import FILE, Database, DatabaseError
+from storage.decisions import get_decision
+from storage.labels import current_labels, history
+from storage.schemas import get_draft, get_version, list_schemas
+from storage.summaries import list_decisions
+from storage.tables import TRIGGERS, Row
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def test_autogenerate_finds_no_difference(database: Database) -> None:
+    with database._reader.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, Row.metadata) == []
+
+
+def test_a_difference_would_be_found(database: Database) -> None:
+    more = sa.MetaData(naming_convention=Row.metadata.naming_convention)
+    for table in Row.metadata.sorted_tables:
+        table.to_metadata(more)
+    more.tables["labels"].append_column(sa.Column("mood", sa.Text))
+    with database._reader.connect() as connection:
+        assert len(compare_metadata(MigrationContext.configure(connection), more)) == 1
+
+
+def _made_by_metadata() -> dict[str, list[str]]:
+    engine = sa.create_engine("sqlite://")
+    with engine.begin() as connection:
+        Row.metadata.create_all(connection)
+        return _statements(connection.exec_driver_sql("SELECT name, sql FROM sqlite_master"))
+
+
+def _statements(rows: Any) -> dict[str, list[str]]:
+    """Parts of each table's statement, order aside: constraints may come in any order."""
+    return {
+        name: sorted(part.strip(" \n\t,") for part in sql.splitlines())
+        for name, sql in rows
+        if sql and name not in ("alembic_version", "sqlite_sequence") and name not in TRIGGERS
+    }
+
+
+def test_checks_and_partial_indexes_are_the_same_too(database: Database) -> None:
+    """What autogenerate does not compare."""
+    with database.read_session() as session:
+        found = _statements(session.execute(sa.text("SELECT name, sql FROM sqlite_master")))
+    assert found == _made_by_metadata()
+
+
+def test_revisions_are_those_of_the_folder() -> None:
+    config = Config()
+    config.set_main_option("path_separator", "os")
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    scripts = ScriptDirectory.from_config(config)
+    assert [script.revision for script in scripts.walk_revisions()][::-1] == list(migrations.REVISIONS)
+
+
+def test_triggers_are_there(database: Database) -> None:
+    with database.read_session() as session:
+        found = session.execute(sa.text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")).all()
+    assert dict(tuple(row) for row in found) == dict(TRIGGERS)
+
+
+def test_every_revision_has_a_golden_database() -> None:
+    assert {path.stem for path in GOLDEN.glob("*.db")} == set(migrations.REVISIONS)
+
+
+@pytest.mark.parametrize("revision", migrations.REVISIONS)
+def test_a_golden_database_opens_with_all_that_it_held(tmp_path: Path, revision: str) -> None:
+    shutil.copy(GOLDEN / f"{revision}.db", tmp_path / FILE)
+    with Database.open(tmp_path) as database:
+        (schema,) = list_schemas(database)
+        assert (schema.name, schema.latest) == ("Support", 1)
+        assert get_draft(database, schema.id).examples[0].state == {"text": "Größe?"}
+        assert get_version(database, schema.id).note == "first"
+        (summary,) = list_decisions(database, show="labelled")
+        decision = get_decision(database, summary.id)
+        assert decision.answers["refund"].probabilities == (0.1 + 0.2, 0.7 - 4e-17)
+        (label,) = current_labels(database, decision.id)
+        assert (label.verdict, label.true_option, label.source) == ("wrong", "true", "audit")
+        assert [row.verdict for row in history(database, decision.id, "refund")] == ["right", "wrong"]
+        with database.read_session() as session:
+            assert session.execute(sa.text("PRAGMA integrity_check")).scalar() == "ok"
+
+
+@pytest.fixture
+def aged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A golden database, and a studio one revision further: its migration is `upgrade`, which a test may replace."""
+    shutil.copy(GOLDEN / "0001.db", tmp_path / FILE)
+    monkeypatch.setattr(migrations, "REVISIONS", ("0001", "0002"))
+    monkeypatch.setattr(migrations, "HEAD", "0002")
+    return tmp_path
+
+
+def _content(path: Path) -> list[str]:
+    connection = sqlite3.connect(path)
+    try:
+        return list(connection.iterdump())
+    finally:
+        connection.close()
+
+
+def test_a_backup_precedes_a_migration(aged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _content(aged / FILE)
+
+    def upgrade(connection: sa.Connection, revision: str) -> None:
+        # Labels may be rewritten: the triggers are away for the while.
+        connection.exec_driver_sql("UPDATE labels SET note = 'moved'")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0002'")
+
+    monkeypatch.setattr(migrations, "upgrade", upgrade)
+    database = Database.open(aged)
+    with pytest.raises(sa.exc.IntegrityError, match="never changed"), database.write_session() as session:
+        session.execute(sa.text("UPDATE labels SET note = 'again'"))
+    database.close()
+    (backup,) = (aged / "backups").iterdir()
+    assert backup.name.startswith("studio-0001-")
+    assert _content(backup) == before
+    Database.open(aged).close()
+    assert len(list((aged / "backups").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("DELETE FROM scorers", "point at nothing; undone"),
+        ("INSERT INTO nowhere VALUES (1)", "no such table"),
+    ],
+)
+def test_a_failed_migration_changes_nothing(
+    aged: Path, monkeypatch: pytest.MonkeyPatch, statement: str, message: str
+) -> None:
+    before = _content(aged / FILE)
+    monkeypatch.setattr(migrations, "upgrade", lambda connection, revision: connection.exec_driver_sql(statement))
+    with pytest.raises(DatabaseError, match=message):
+        Database.open(aged)
+    assert _content(aged / FILE) == before
+
+
+def test_a_newer_database_is_refused_and_untouched(tmp_path: Path) -> None:
+    Database.open(tmp_path).close()
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    before = (tmp_path / FILE).read_bytes()
+    with pytest.raises(DatabaseError, match=r"newer Clef Studio \(revision 9999;.*Update the studio"):
+        Database.open(tmp_path)
+    assert (tmp_path / FILE).read_bytes() == before
+    assert not (tmp_path / "backups").exists()
