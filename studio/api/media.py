@@ -101,7 +101,7 @@ def _assets(body: Body) -> list[tuple[Loc, bytes]]:
         )
         raise ApiError(400, "asset_part_unclaimed", message)
     if raw:
-        texts = list(_texts([body.json.get("state"), body.json.get("questions")]))
+        texts = list(_texts([body.json.get("state"), *_said(body.json.get("questions"))]))
         for number, ref in enumerate(raw, 1):
             if not ref or not any(ref in text for text in texts):
                 message = (
@@ -127,6 +127,12 @@ def _asset(item: Json, loc: Loc, body: Body, claimed: set[str]) -> bytes:
         raise ApiError(400, "asset_part_shared", "One part is claimed by two assets; send it once for each.")
     claimed.add(part)
     return body.parts[part]
+
+
+def _said(questions: Json) -> Iterator[Json]:
+    """What the questions say, without their ids and types. They have been validated."""
+    for question in questions.values():
+        yield from (question.get("instructions"), question.get("criteria"))
 
 
 def _texts(value: Json) -> Iterator[str]:

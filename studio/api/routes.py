@@ -8,7 +8,10 @@ found under an API's path is then refused in that API's words, not in a page's.
 
 from __future__ import annotations
 
-from fastapi import FastAPI, Request
+from collections.abc import Sequence
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.routing import APIRoute
 from starlette.routing import Match
 
 from model.engine import Engine
@@ -25,26 +28,32 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 def add(app: FastAPI, *, engine: Engine, limits: Limits) -> None:
     """Adds routes, error replies and request ids to `app`."""
     desk = Desk(engine, limits)
+    routers = [systemone.router(desk), openai.router(desk), cloudflare.router(desk), health.router(engine)]
     errors.install(app, SHAPES)
-    for router in (systemone.router(desk), openai.router(desk), cloudflare.router(desk), health.router(engine)):
+    for router in routers:
         app.include_router(router)
+
+    async def nothing(request: Request) -> None:
+        raise _unserved(request, routers)
+
     for start in ("/v1", "/client/v4", "/api/alpha"):
-        app.add_api_route(start + "/{rest:path}", _nothing, methods=list(METHODS), include_in_schema=False)
+        app.add_api_route(start + "/{rest:path}", nothing, methods=list(METHODS), include_in_schema=False)
     app.add_middleware(RequestIds, shapes=SHAPES)
 
 
-async def _nothing(request: Request) -> None:
+def _unserved(request: Request, routers: Sequence[APIRouter]) -> ApiError:
     """No API route answered: either there is none at this path, or not with this method."""
     allowed = {
         method
-        for route in request.app.routes
-        if getattr(route, "endpoint", None) is not _nothing and route.matches(request.scope)[0] is Match.PARTIAL
-        for method in getattr(route, "methods", None) or ()
+        for router in routers
+        for route in router.routes
+        if isinstance(route, APIRoute) and route.matches(request.scope)[0] is Match.PARTIAL
+        for method in route.methods or ()
     }
     if allowed:
         names = ", ".join(sorted(allowed))
-        raise ApiError(405, "method_not_allowed", f"This path takes {names}.", {"Allow": names})
+        return ApiError(405, "method_not_allowed", f"This path takes {names}.", {"Allow": names})
     message = "No such API path."
     if request.url.path.startswith("/v1/v1/"):
         message += " The base URL must not end in /v1."
-    raise ApiError(404, "not_found", message)
+    return ApiError(404, "not_found", message)
