@@ -133,7 +133,8 @@ def load_backbone(
 
     Raises
     ------
-    CheckpointError : tensors are missing, foreign or misshaped (named), or transformers cannot build the model.
+    CheckpointError : tensors are missing, foreign or misshaped (named), transformers cannot build the model, or the
+        device's memory is too small.
     """
     import transformers
     from transformers.utils.import_utils import is_accelerate_available
@@ -161,6 +162,13 @@ def load_backbone(
             # Straight to the device where that is possible: no second copy in main memory.
             **({"device_map": {"": str(device)}} if direct else {}),
         )
+        if not direct:
+            model = model.to(device)
+    except torch.OutOfMemoryError:
+        raise CheckpointError(
+            f"{checkpoint.name} does not fit into the memory of {device} as {str(dtype).removeprefix('torch.')}; "
+            "choose a smaller checkpoint, another dtype or another device"
+        ) from None
     except (OSError, ValueError, KeyError) as failure:
         raise CheckpointError(f"{checkpoint.folder}: {str(failure).splitlines()[0]}") from None
     shapes = {name: (tuple(found), tuple(due)) for name, found, due in told["mismatched_keys"]}
@@ -170,7 +178,7 @@ def load_backbone(
     )
     if problems:
         raise CheckpointError(f"{checkpoint.folder}: the backbone's tensors do not fit: {'; '.join(problems)}")
-    return Backbone(model.requires_grad_(False).to(device))
+    return Backbone(model.requires_grad_(False))
 
 
 def load_head(checkpoint: Checkpoint, *, device: torch.device, dtype: torch.dtype = torch.float32) -> JointSchemaHead:

@@ -82,6 +82,12 @@ class Checkpoint:
         """H of the backbone's final hidden states."""
         return int(self.config.get("text_config", self.config)["hidden_size"])
 
+    @property
+    def positions(self) -> int | None:
+        """How many tokens the backbone can tell apart by place; None if it states no bound."""
+        stated = self.config.get("text_config", self.config).get("max_position_embeddings")
+        return None if stated is None else int(stated)
+
     def fingerprint(self) -> str:
         """sha256 (hex) over every file that decides a number. Quick for any size: see `file_hash`."""
         files = [self.folder / "config.json", self.tokenizer_file, *_weight_files(self.folder)]
@@ -144,7 +150,7 @@ def find(source: str | Path, *, head: str | Path | None = None, progress: Progre
         head_config=_head_config(head_folder / HEAD_CONFIG),
         question_ids=question_ids,
         notice=str(studio.get("notice", "")),
-        pictures=_picture_settings(folder, source) if "vision_config" in config else None,
+        pictures=_picture_settings(folder, source, config) if "vision_config" in config else None,
     )
     if found.head_config.hidden_size != found.hidden_size:
         raise CheckpointError(
@@ -328,13 +334,19 @@ def _head_config(path: Path) -> HeadConfig:
         raise CheckpointError(f"{path}: {failure}") from None
 
 
-def _picture_settings(folder: Path, source: str | Path) -> PictureSettings:
+def _picture_settings(folder: Path, source: str | Path, config: Mapping[str, Any]) -> PictureSettings:
     for name in _PROCESSORS:
-        if (folder / name).is_file():
-            try:
-                return picture_settings(_read_json(folder / name))
-            except ValueError as failure:
-                raise CheckpointError(f"{folder / name}: {failure}") from None
+        if not (folder / name).is_file():
+            continue
+        try:
+            found = picture_settings(_read_json(folder / name))
+        except ValueError as failure:
+            raise CheckpointError(f"{folder / name}: {failure}") from None
+        vision = config["vision_config"]
+        for key, ours in (("patch_size", found.patch), ("spatial_merge_size", found.merge)):
+            if vision.get(key, ours) != ours:
+                raise CheckpointError(f"{folder / name}: cuts by {ours}, but config.json has {key} {vision[key]}")
+        return found
     raise CheckpointError(f"{source} lacks {_PROCESSORS[0]}; fetch the whole checkpoint")
 
 

@@ -189,7 +189,7 @@ def open_clef(
     ----------
     source : a folder in the released layout, or a hub name.
     device, dtype : see `model.backbone.choose_device` and `choose_dtype`. The head always runs in float32.
-    max_tokens : the most that one request may hold; `MAX_TOKENS` if not given.
+    max_tokens : the most that one request may hold; if not given, `MAX_TOKENS` or what the backbone can read.
     question_ids : "literal" or "neutral"; overrides what the checkpoint states.
     threads : how many CPU threads torch may use, in the whole process; its own choice if not given.
     limits : how much one request may ask.
@@ -206,13 +206,22 @@ def open_clef(
     checkpoint = find(source, head=head, progress=progress)
     if threads is not None:
         torch.set_num_threads(threads)
+    positions = checkpoint.positions or max_tokens or MAX_TOKENS
+    if max_tokens is not None and max_tokens > positions:
+        raise CheckpointError(f"{checkpoint.name} reads at most {positions:,} tokens; lower --max-tokens")
     where = choose_device(device)
     encoder = Encoder(
         checkpoint.tokenizer_file,
-        max_tokens=MAX_TOKENS if max_tokens is None else max_tokens,
+        max_tokens=max_tokens or min(MAX_TOKENS, positions),
         question_ids=cast(QuestionIds, question_ids or checkpoint.question_ids),
         reference_specials=reference_specials,
     )
+    placeholder = checkpoint.config.get("image_token_id", encoder.image_token_id)
+    if checkpoint.pictures is not None and placeholder != encoder.image_token_id:
+        raise CheckpointError(
+            f"{checkpoint.tokenizer_file}: <|image_pad|> is token {encoder.image_token_id}, but config.json has "
+            f"image_token_id {placeholder}; fetch both from one release"
+        )
     backbone = load_backbone(checkpoint, device=where, dtype=choose_dtype(dtype, where), progress=progress)
     joint_head = load_head(checkpoint, device=where)
     return Clef(checkpoint, backbone=backbone, head=joint_head, encoder=encoder, limits=limits)
