@@ -20,8 +20,9 @@ import torch
 from model.backbone import Backbone, Batch, choose_device, choose_dtype, load_backbone, load_head, pad
 from model.checkpoint import Checkpoint, CheckpointError, Progress, find, save
 from model.encoding import Encoded, Encoder
-from model.head import JointSchemaHead, Layout
+from model.head import JointSchemaHead
 from model.images import Picture, picture_tokens, prepare
+from model.layout import Layout
 from model.questions import CLEF_LIMITS, FieldError, Limits, Questions, StateError, parse_questions
 from model.scorer import QuestionIds, Reading, Request, ScorerInfo
 from model.state import State, Tokens

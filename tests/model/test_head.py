@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from model.encoding import FieldSpans
-from model.head import HeadConfig, JointSchemaHead, Layout, tensor_problems
+from model.head import HeadConfig, JointSchemaHead, tensor_problems
+from model.layout import Layout
 
 SMALL = HeadConfig(hidden_size=12, width=8, routing_layers=2, layers=2, heads=2, feedforward=16)
 CPU = torch.device("cpu")
