@@ -45,7 +45,7 @@ test("what changed is told by the word", () => {
     ["don't", "don’t", ["-don't", "+don’t"]],
     ["one\ntwo", "one two", [" one", "-\n", "+ ", " two"]],
     // A lone space between two changes is drawn into them: two changed words read as one change.
-    ["say old words now", "say new things now", [" say ", "-old words", "+new things", " now"]],
+    ["say old words now", "say new things now", [" say ", "-old words", "+new things", "  now"]],
     ["漢字です", "漢学です", [" 漢", "-字", "+学", " です"]],
     ["résumé", "resume", ["-résumé", "+resume"]],
   ];
