@@ -1,0 +1,50 @@
+// What the page asks of the server. Functions reply with plain values; a reply with `error` is for a person to read.
+
+export function makeApi(server, root) {
+  const at = (path) => `${root}${path}`;
+  // Gradio's client swallows failures and gives nothing back; here they are errors again.
+  const call = async (name, payload = {}) => {
+    const reply = await server[name](payload);
+    if (reply === undefined || reply === null) throw new Error(`${name}: the studio does not answer`);
+    return reply;
+  };
+  return {
+    ask: (payload) => call("ask", payload),
+    about: () => call("about"),
+    label: (payload) => call("label", payload),
+    unlabel: (payload) => call("unlabel", payload),
+    saveDraft: (payload) => call("keep_draft", payload),
+    loadDraft: () => call("newest_draft"),
+    pictureUrl: (token) => at(`/studio/pictures/${token}`),
+
+    /** Uploads one picture: {token, name, width, height, notes} or {error: sentence}. */
+    async upload(file) {
+      const name = file.name || "pasted picture";
+      try {
+        const reply = await fetch(at("/studio/pictures"), {
+          method: "POST",
+          headers: { "content-type": "application/octet-stream", "x-file-name": encodeURIComponent(name) },
+          body: file,
+        });
+        const body = await reply.json();
+        if (!reply.ok) return { error: `${name} was not added: ${body.detail?.message ?? "the studio refused it"}` };
+        return body;
+      } catch (error) {
+        console.warn("upload failed", error);
+        return { error: `${name} was not added: the studio does not answer. Drop it again when it is back.` };
+      }
+    },
+
+    /** [{id, name, description, states: [{name}]}] */
+    async examples() {
+      const reply = await fetch(at("/studio/examples"));
+      return reply.ok ? reply.json() : [];
+    },
+
+    /** One example whole, or null. */
+    async example(id) {
+      const reply = await fetch(at(`/studio/examples/${encodeURIComponent(id)}`));
+      return reply.ok ? reply.json() : null;
+    },
+  };
+}

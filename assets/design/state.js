@@ -1,0 +1,141 @@
+// The state's panel: the text, what of it is not read, and where the tokens go.
+
+import { h, icon, setAttr, setText, setValue } from "./dom.js";
+import { stateKind } from "./schema.js";
+import { count } from "./words.js";
+
+export class StatePanel {
+  constructor(root, store) {
+    this.store = store;
+    this.root = root;
+    this.text = root.querySelector("[data-state]");
+    this.backdrop = root.querySelector("[data-backdrop]");
+    this.asText = root.querySelector("[data-kind='text']");
+    this.asJson = root.querySelector("[data-kind='json']");
+    this.format = root.querySelector("[data-format]");
+    this.when = root.querySelector("[data-when-long]");
+    this.error = root.querySelector("[data-state-error]");
+    this.cutbar = root.querySelector("[data-cutbar]");
+    this.meter = root.querySelector("[data-meter]");
+    this.cut = null;
+    this.text.addEventListener("input", () => {
+      const state = this.text.value;
+      store.change((doc) => ({ ...doc, state }), { merge: "state" });
+    });
+    this.text.addEventListener("scroll", () => {
+      this.backdrop.scrollTop = this.text.scrollTop;
+    });
+    this.asText.addEventListener("click", () => store.change((doc) => (doc.plain ? doc : { ...doc, plain: true })));
+    this.asJson.addEventListener("click", () => store.change((doc) => (doc.plain ? { ...doc, plain: false } : doc)));
+    this.format.addEventListener("click", () =>
+      store.change((doc) => (stateKind(doc.state) === "json" ? { ...doc, state: pretty(doc.state) } : doc)),
+    );
+    this.when.addEventListener("change", () => {
+      const allowCut = this.when.value === "cut";
+      store.change((doc) => ({ ...doc, allowCut }), { quiet: true });
+    });
+  }
+
+  update(doc) {
+    setValue(this.text, doc.state);
+    if (doc.state !== this.lastState || doc.plain !== this.lastPlain) {
+      this.lastState = doc.state;
+      this.lastPlain = doc.plain;
+      const could = stateKind(doc.state) === "json";
+      const kind = doc.plain ? "text" : could ? "json" : "text";
+      setAttr(this.asText, "aria-pressed", String(kind === "text"));
+      setAttr(this.asJson, "aria-pressed", String(kind === "json"));
+      this.asJson.disabled = !could;
+      this.format.hidden = kind !== "json";
+      this.text.classList.toggle("is-mono", kind === "json");
+      this.backdrop.classList.toggle("is-mono", kind === "json");
+      if (this.cut) this.#mark();
+    }
+    this.when.value = doc.allowCut ? "cut" : "refuse";
+  }
+
+  /** What was not read of the painted reply, or null. `start`: first character that was left out. */
+  showCut(cut, tokens, json) {
+    this.cut = cut && { ...cut, marked: !json };
+    this.cutbar.hidden = !cut;
+    if (cut) {
+      this.cutbar.replaceChildren(
+        h("span", { class: "cs-grow" }, h("b", { text: `Last ${count(cut.tokens)} tokens not read` }), ` · limit ${count(tokens.limit)}`),
+      );
+    }
+    this.#mark();
+  }
+
+  showError(message) {
+    this.error.hidden = !message;
+    setAttr(this.text, "aria-invalid", message ? "true" : null);
+    if (message) this.error.replaceChildren(icon("alert"), message);
+  }
+
+  #mark() {
+    if (!this.cut?.marked) {
+      if (this.backdrop.firstChild) this.backdrop.replaceChildren();
+      return;
+    }
+    const text = this.text.value;
+    this.backdrop.replaceChildren(
+      text.slice(0, this.cut.start),
+      h("span", { class: "cs-cut-at" }, icon("cut")),
+      h("span", { class: "cs-cut", text: text.slice(this.cut.start) }),
+    );
+    this.backdrop.scrollTop = this.text.scrollTop;
+  }
+
+  showTokens(tokens) {
+    this.meter.hidden = !tokens;
+    if (!tokens) return;
+    const asked = tokens.questions + tokens.frame;
+    const unread = tokens.state - tokens.read;
+    const over = Math.max(0, asked + tokens.pictures + tokens.state - tokens.limit);
+    const left = Math.max(0, tokens.limit - asked - tokens.pictures - tokens.read);
+    const parts = [
+      ["is-a", "questions", asked],
+      ["is-b", "pictures", tokens.pictures],
+      ["is-c", "state", tokens.read],
+      ["is-cut", unread ? "not read" : "too many", unread || over],
+    ].filter(([, , n]) => n > 0);
+    const bar = h("div", { class: "cs-meter-bar", "aria-hidden": "true" });
+    for (const [look, , n] of parts) {
+      const part = h("i", { class: look });
+      part.style.setProperty("--n", n);
+      bar.append(part);
+    }
+    if (left) {
+      const rest = h("i", { class: "is-left" });
+      rest.style.setProperty("--n", left);
+      bar.append(rest);
+    }
+    const key = h("div", { class: "cs-meter-key" });
+    for (const [look, name, n] of parts) key.append(h("span", {}, h("i", { class: look }), `${name} ${count(n)}`));
+    key.append(h("span", { class: "is-end", text: `limit ${count(tokens.limit)}` }));
+    this.meter.replaceChildren(bar, key);
+  }
+}
+
+/** JSON with line breaks, without touching how its numbers are written. */
+export function pretty(text) {
+  let out = "";
+  let depth = 0;
+  let inside = false;
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
+  const line = () => `\n${"  ".repeat(depth)}`;
+  tokens.forEach((token, i) => {
+    if (token === "{" || token === "[") {
+      depth += 1;
+      inside = tokens[i + 1] === "}" || tokens[i + 1] === "]";
+      out += inside ? token : token + line();
+    } else if (token === "}" || token === "]") {
+      depth -= 1;
+      out += inside ? token : line() + token;
+      inside = false;
+    } else if (token === ",") out += token + line();
+    else if (token === ":") out += ": ";
+    else out += token;
+  });
+  return out;
+}

@@ -1,0 +1,64 @@
+"""How the studio looks: its files, its theme for Gradio's own parts, its style sheets, and what stands in the head.
+
+Contract
+--------
+The visual language lives in `assets/css` (tokens first); Python only loads it. The script in the head is small and
+ours: it chooses light or dark before the first paint. Nothing is fetched from elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+import gradio as gr
+
+ASSETS = Path(__file__).resolve().parent.parent / "assets"
+SHEETS = ("tokens", "studio", "design", "gradio")
+THEME_KEY = "clef-studio-theme"
+
+_SANS = ("system-ui", "Segoe UI", "Roboto", "Noto Sans", "Liberation Sans", "Arial", "sans-serif")
+_MONO = ("ui-monospace", "SF Mono", "Noto Sans Mono", "Liberation Mono", "Consolas", "monospace")
+
+
+def theme() -> gr.themes.Base:
+    """Gradio's theme: system fonts only, so that no font is fetched; our own sheets do the rest."""
+    return gr.themes.Base(font=_SANS, font_mono=_MONO)
+
+
+def css() -> str:
+    """What Gradio itself is given: nothing. It rewrites every rule in the browser and loses some on the way."""
+    return ""
+
+
+def sheets() -> str:
+    """All style sheets, tokens first."""
+    return "\n".join((ASSETS / "css" / f"{name}.css").read_text(encoding="utf-8") for name in SHEETS)
+
+
+def head() -> str:
+    """The style sheets, and the theme before the first paint: the person's choice, else the system's."""
+    return (
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        "<script>(()=>{let t=null;"
+        f'try{{t=localStorage.getItem("{THEME_KEY}")}}catch{{}}'
+        'if(t!=="dark"&&t!=="light")t=matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
+        "document.documentElement.dataset.theme=t})()</script>"
+        f"<style>{sheets()}</style>"
+    )
+
+
+def scripts() -> dict[str, Path]:
+    """The page's scripts by their path under `assets/design`."""
+    folder = ASSETS / "design"
+    return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.js"))}
+
+
+@cache
+def version() -> str:
+    """Changes with every edit of a script: part of their address, so that no browser mixes two versions."""
+    digest = hashlib.sha256()
+    for name, path in scripts().items():
+        digest.update(name.encode() + path.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,119 @@
+"""The Design page: its one component, its functions, and its routes.
+
+Contract
+--------
+`page` puts one `gr.HTML` with a static template into the Blocks around it; the DOM inside is made by `assets/design`.
+The page's functions take and give plain JSON and never raise: what goes wrong is `{"error": {"kind", "message"}}`, in
+words for a person. `router` serves the scripts (under an address that changes with them), pictures and examples.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Any
+
+import gradio as gr
+from fastapi import APIRouter, Request
+from fastapi.responses import FileResponse, JSONResponse, Response
+
+from model.questions import Json, StateError
+from studio import look
+from studio.api.errors import ApiError
+from studio.pages.design_ask import Asker
+from studio.pages.design_examples import list_examples, load_example
+from studio.pages.design_keep import Keeper, load_draft, save_draft
+from studio.pages.design_pictures import TOO_LARGE, Gallery, read_upload
+from studio.studio import Studio
+
+FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+
+_MOUNT = """
+const root = (window.gradio_config?.root ?? "").replace(/\\/+$/, "");
+import(`${root}/studio/design/__VERSION__/main.js`)
+  .then(({ mount }) => mount(element, server, { root, limits: __LIMITS__ }))
+  .catch((error) => { console.error(error); element.dataset.failed = "1"; });
+"""
+
+
+def page(studio: Studio) -> None:
+    """The page, inside `gr.Blocks`."""
+    gallery = Gallery(studio.database)
+    asker = Asker(studio.engine, studio.settings.limits, gallery)
+    keeper = Keeper(studio.database, asker)
+
+    async def ask(payload: Json) -> Json:
+        return await asker.ask(payload)
+
+    async def about(_: Json) -> Json:
+        status = studio.engine.status
+        scorer = None if status.scorer is None else status.scorer.json()
+        return {"phase": status.phase, "message": status.message, "progress": status.progress, "scorer": scorer}
+
+    async def label(payload: Json) -> Json:
+        return await keeper.label(payload)
+
+    def unlabel(payload: Json) -> Json:
+        return keeper.unlabel(payload)
+
+    def keep_draft(payload: Json) -> Json:
+        return save_draft(studio.database, payload)
+
+    def newest_draft(_: Json) -> Json:
+        return load_draft(studio.database)
+
+    functions: list[Callable[..., Json | Awaitable[Json]]] = [ask, about, label, unlabel, keep_draft, newest_draft]
+    limits = json.dumps(asdict(studio.settings.limits))
+    gr.HTML(
+        html_template=(look.ASSETS / "design" / "page.html").read_text(encoding="utf-8"),
+        js_on_load=_MOUNT.replace("__VERSION__", look.version()).replace("__LIMITS__", limits),
+        server_functions=functions,
+        apply_default_css=False,
+        elem_id="design",
+    )
+
+
+def router(studio: Studio) -> APIRouter:
+    """The page's routes, all under `/studio`."""
+    routes = APIRouter(prefix="/studio")
+    gallery = Gallery(studio.database)
+    scripts = look.scripts()
+
+    @routes.get("/design/{version}/{name:path}")
+    def script(version: str, name: str) -> Response:
+        if name not in scripts:
+            raise ApiError(404, "not_found", "There is no such script.")
+        headers = FOREVER if version == look.version() else {"Cache-Control": "no-store"}
+        return FileResponse(scripts[name], media_type="text/javascript", headers=headers)
+
+    @routes.post("/pictures")
+    async def upload(request: Request) -> Response:
+        data = await read_upload(request)
+        if data is None:
+            raise ApiError(413, "picture_too_large", TOO_LARGE)
+        try:
+            return JSONResponse(await gallery.add(data, request.headers.get("x-file-name", "")))
+        except StateError as error:
+            raise ApiError(422, "picture_refused", "; ".join(e.message for e in error.errors)) from None
+
+    @routes.get("/pictures/{token}")
+    def preview(token: str) -> Response:
+        picture = gallery.preview(token)
+        if picture is None:
+            raise ApiError(404, "not_found", "There is no such picture.")
+        headers = {**FOREVER, "Content-Disposition": "inline", "X-Content-Type-Options": "nosniff"}
+        return Response(picture, media_type="image/jpeg", headers=headers)
+
+    @routes.get("/examples")
+    def examples() -> list[dict[str, Any]]:
+        return list_examples(look.ASSETS / "examples")
+
+    @routes.get("/examples/{name}")
+    def example(name: str) -> dict[str, Any]:
+        found = load_example(look.ASSETS / "examples", name, gallery)
+        if found is None:
+            raise ApiError(404, "not_found", "There is no such example.")
+        return found
+
+    return routes

@@ -1,0 +1,182 @@
+"""What the page keeps: labels on answers, and the draft.
+
+Contract
+--------
+A label first keeps the decision that it is laid on, then itself; it is acknowledged only when both are on the disk. The
+ids come from the page, so a request that is sent twice is kept once. Replies are plain JSON; `{"error": ...}` is for a
+person.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Literal
+from uuid import UUID, uuid4
+
+from anyio import to_thread
+from pydantic import BaseModel, Field, ValidationError
+
+from model.engine import Decision
+from model.questions import Json
+from storage.database import Database, DatabaseError
+from storage.decisions import DecisionRecord, get_decision, record_decision
+from storage.errors import NotFound, StorageError
+from storage.labels import Label, add_label, undo_label
+from storage.schemas import (
+    NAME_LENGTH,
+    DraftConflict,
+    create_schema,
+    get_draft,
+    get_schema,
+    list_schemas,
+    rename_schema,
+)
+from storage.schemas import (
+    save_draft as save,
+)
+from studio.pages.design_ask import EXPECTED, FAILED, Ask, Asker, refused
+
+log = logging.getLogger(__name__)
+
+LABELLER = "local"
+"""Who labels on this machine; names come with sign-in."""
+NO_NAME = "Untitled schema"
+
+
+class GivenLabel(BaseModel):
+    """A label as the page sends it; `request` is the payload of the run whose answer was painted."""
+
+    uuid: UUID
+    verdict: Literal["right", "wrong", "cant_tell"]
+    truth: str | None = None
+    note: str = Field("", max_length=10_000)
+    question: str
+    fingerprint: str
+    schema_id: UUID | None = None
+    request: Ask
+
+
+class Taken(BaseModel):
+    """A label to be taken back; `id` names the taking back itself."""
+
+    uuid: UUID
+    id: UUID = Field(default_factory=uuid4)
+
+
+class GivenDraft(BaseModel):
+    """A draft as the page sends it. `revision` is the one that it was made from, 0 for a new one."""
+
+    schema_id: UUID
+    revision: int
+    name: str
+    document: Json
+
+
+class Keeper:
+    """Keeps labels. See the module's contract."""
+
+    def __init__(self, database: Database, asker: Asker) -> None:
+        self._database = database
+        self._asker = asker
+
+    async def label(self, payload: Json) -> Json:
+        """Keeps a label: {"label": id, "decision": id} once it is on the disk."""
+        try:
+            given = GivenLabel.model_validate(payload)
+            decision = await self._asker.decided(given.request, given.fingerprint)
+            label = await to_thread.run_sync(self._keep, given, decision)
+        except (StorageError, DatabaseError) as error:
+            return {"error": {"kind": "refused", "message": _sentence(error)}}
+        except EXPECTED as failure:
+            return {"error": refused(failure)}
+        except Exception:
+            log.exception("a label was not kept")
+            return {"error": FAILED}
+        return {"label": label.id, "decision": label.decision}
+
+    def unlabel(self, payload: Json) -> Json:
+        """Takes a label back; it stays in the history."""
+        try:
+            taken = Taken.model_validate(payload)
+            undo_label(self._database, str(taken.uuid), id=str(taken.id))
+        except (StorageError, DatabaseError) as error:
+            return {"error": {"kind": "refused", "message": _sentence(error)}}
+        except ValidationError as failure:
+            return {"error": refused(failure)}
+        return {"taken": str(taken.uuid)}
+
+    def _keep(self, given: GivenLabel, decision: Decision) -> Label:
+        key = str(given.request.run)
+        try:
+            get_decision(self._database, key)
+        except NotFound:
+            record = DecisionRecord.of(
+                decision,
+                id=key,
+                source="page",
+                pictures=given.request.pictures,
+                schema_id=self._schema(given.schema_id),
+                kept=True,
+            )
+            record_decision(self._database, record)
+        return add_label(
+            self._database,
+            id=str(given.uuid),
+            decision=key,
+            question=given.question,
+            verdict=given.verdict,
+            # "Right" names the model's answer by itself.
+            true_option=given.truth if given.verdict == "wrong" else None,
+            note=given.note,
+            labeller=LABELLER,
+            source="volunteered",
+        )
+
+    def _schema(self, schema_id: UUID | None) -> str | None:
+        """The schema that the page works on, if it is kept already."""
+        if schema_id is None:
+            return None
+        try:
+            return get_schema(self._database, str(schema_id)).id
+        except NotFound:
+            return None
+
+
+def save_draft(database: Database, payload: Json) -> Json:
+    """Keeps the page's draft: {"revision"}; {"conflict": {"revision", "document"}} when another tab was there first."""
+    try:
+        given = GivenDraft.model_validate(payload)
+        key, name = str(given.schema_id), given.name.strip()[:NAME_LENGTH] or NO_NAME
+        schema = create_schema(database, name=name, document=given.document, schema_id=key)
+        revision = schema.revision
+        if given.revision or schema.revision > 1:
+            revision = save(database, key, document=given.document, base_revision=given.revision)
+        if schema.name != name:
+            rename_schema(database, key, name=name)
+    except DraftConflict as conflict:
+        return {"conflict": {"revision": conflict.current.revision, "document": conflict.current.document}}
+    except (StorageError, DatabaseError) as error:
+        return {"error": {"kind": "refused", "message": _sentence(error)}}
+    except ValidationError as failure:
+        return {"error": refused(failure)}
+    return {"revision": revision}
+
+
+def load_draft(database: Database) -> Json:
+    """The draft that was saved last: {"draft": {"schema_id", "revision", "document"}}, or {"draft": null}."""
+    try:
+        schemas = list_schemas(database)
+        if not schemas:
+            return {"draft": None}
+        draft = get_draft(database, schemas[0].id)
+    except (StorageError, DatabaseError) as error:
+        return {"error": {"kind": "refused", "message": _sentence(error)}}
+    return {"draft": {"schema_id": draft.schema_id, "revision": draft.revision, "document": draft.document}}
+
+
+def _sentence(error: StorageError | DatabaseError) -> str:
+    if isinstance(error, DatabaseError):
+        log.error("the page could not write: %s", error)
+        return f"It could not be written: {error}"
+    text = error.message
+    return f"{text[:1].upper()}{text[1:]}."
