@@ -9,7 +9,8 @@ refusal has `result` null and one of Cloudflare's error codes. The account is no
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
@@ -22,6 +23,7 @@ from studio.api.errors import ApiError, Refusal
 from studio.api.systemone import read, timing, write
 
 PREFIX = "/client/v4/"
+MODELS = ("clef", "clef-flash")
 
 _CODES = {400: 5006, 401: 10000, 403: 10000, 404: 7000, 405: 7000, 413: 5021, 429: 3040}
 _OTHER_CODE = 5012
@@ -30,26 +32,31 @@ _MISSHAPEN = ("missing", "union_tag_not_found", "union_tag_invalid", "dict_type"
 
 
 def router(desk: Desk) -> APIRouter:
-    """The route, on `desk`."""
+    """The routes, on `desk`."""
     routes = APIRouter(tags=["Workers AI"])
+    for name in MODELS:
+        path = f"{PREFIX}accounts/{{account}}/ai/run/@cf/cloudflare/{name}"
+        routes.post(path, name=name, **wire_schema.enveloped)(_route(desk, name))
+    return routes
 
-    @routes.post("/client/v4/accounts/{account}/ai/run/@cf/cloudflare/{name}", **wire_schema.enveloped)
-    async def run(request: Request, account: str, name: Literal["clef", "clef-flash"]) -> Response:
-        """The same as /v1/systemone, in Cloudflare's envelope."""
 
-        def asked(body: Body) -> Asked:
-            said = body.json.get("model", name)
-            if isinstance(said, str) and said.strip().rsplit("/", 1)[-1] != name:
+def _route(desk: Desk, name: str) -> Callable[[Request, str], Awaitable[Response]]:
+    def asked(body: Body) -> Asked:
+        said = body.json.get("model", name)
+        if isinstance(said, str):
+            if said.strip().rsplit("/", 1)[-1] != name:
                 raise ApiError(400, "api_usage_error", f"The body's model is not the path's: {name}.")
-            fields = {**body.json, "model": said}
-            return read(Body(fields, body.parts), desk.engine.scorer.info, desk.limits)
+            said = name
+        return read(Body({**body.json, "model": said}, body.parts), desk.engine.scorer.info, desk.limits)
 
+    async def run(request: Request, account: str) -> Response:
+        """The same as /v1/systemone, in Cloudflare's envelope."""
         decision = await desk.decide(request, asked)
         result = {**write(decision, confidence="workers-ai"), "model": name}
         reply = {"result": result, "success": True, "errors": [], "messages": []}
         return JSONResponse(reply, headers=timing(decision))
 
-    return routes
+    return run
 
 
 def shape(refusal: Refusal) -> tuple[int, Any]:

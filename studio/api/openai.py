@@ -182,12 +182,26 @@ def _free(name: str, taken: dict[str, Any]) -> str:
     return f"{name} ({number})"
 
 
+_OUTSIDE = {
+    ("choice", "criteria"): ("choices",),
+    ("score", "criteria"): ("levels",),
+    ("choice",): (),
+    ("score",): (),
+    ("noul",): (),
+}
+"""Parts of a `loc` inside, and what the Decisions API calls them."""
+
+
 def _numbered(error: FieldError, named: list[_Named]) -> FieldError:
     """An error of the map inside, with its place in the array outside."""
     if len(error.loc) < 2:
         return error
     index = next((i for i, one in enumerate(named) if one.id == error.loc[1]), 0)
-    return FieldError(("questions", index, *error.loc[2:]), error.message, error.code)
+    rest = error.loc[2:]
+    for inside, outside in _OUTSIDE.items():
+        if rest[: len(inside)] == inside:
+            rest = (*outside, *rest[len(inside) :])
+    return FieldError(("questions", index, *rest), error.message, error.code)
 
 
 def write(decision: Decision, named: list[_Named]) -> dict[str, Any]:
