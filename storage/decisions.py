@@ -12,11 +12,12 @@ Contract
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
+import sqlalchemy as sa
 from sqlmodel import Session, col, select
 
 from model.answers import Answer
@@ -34,6 +35,7 @@ from storage.tables import (
     DecisionBodyRow,
     DecisionPictureRow,
     DecisionRow,
+    Row,
     SchemaRow,
     SchemaVersionRow,
     ScorerRow,
@@ -127,7 +129,17 @@ def record_decisions(database: Database, records: Sequence[DecisionRecord]) -> l
     """Keeps many decisions in one transaction (all or none): one flush to the disk. Raises as `record_decision`."""
     checked = [_checked(record) for record in records]
     with database.write_session() as session:
-        return [_stored(session, _record(session, record)) for record in checked]
+        rows = _kept(session, [record.id for record in checked])
+        fresh = {record.id: record for record in reversed(checked) if record.id not in rows}
+        stored = _write(session, [fresh[key] for key in dict.fromkeys(r.id for r in checked) if key in fresh])
+        for record in checked:
+            if fresh.get(record.id) is record:
+                continue
+            row = rows.get(record.id) or find_decision(session, record.id)
+            if other := _difference(session, row, record):
+                raise Conflict("id", f"decision {record.id} is already kept with another {other}; use a new uuid")
+            stored[record.id] = _stored(session, row)
+        return [stored[record.id] for record in checked]
 
 
 def get_decision(database: Database, decision_id: str) -> StoredDecision:
@@ -173,21 +185,56 @@ def _checked(record: DecisionRecord) -> DecisionRecord:
     return replace(record, id=checked_id(record.id, "id"), schema_id=schema_id, created=created)
 
 
-def _record(session: Session, record: DecisionRecord) -> DecisionRow:
-    key = record.id
-    row = session.exec(select(DecisionRow).where(DecisionRow.id == key)).first()
-    if row is not None:
-        if other := _difference(session, row, record):
-            raise Conflict("id", f"decision {key} is already kept with another {other}; use a new uuid")
-        return row
-    _check_version(session, record)
-    require_pictures(session, record.pictures, "pictures")
-    row = DecisionRow(
-        id=key,
+def _kept(session: Session, ids: Sequence[str]) -> dict[str, DecisionRow]:
+    """Which of `ids` are there already; asked in portions, for a statement holds only so many."""
+    rows: dict[str, DecisionRow] = {}
+    for start in range(0, len(ids), 1000):
+        query = select(DecisionRow).where(col(DecisionRow.id).in_(ids[start : start + 1000]))
+        rows.update((row.id, row) for row in session.exec(query))
+    return rows
+
+
+def _write(session: Session, records: Sequence[DecisionRecord]) -> dict[str, StoredDecision]:
+    """Adds new decisions, in order, table by table; returns them by id."""
+    questions: dict[int, str] = {}
+    scorers: set[str] = set()
+    rows = []
+    for record in records:
+        _check_version(session, record)
+        require_pictures(session, record.pictures, "pictures")
+        # A run asks the same questions thousands of times: the object itself tells that they were written.
+        if id(record.questions) not in questions:
+            questions[id(record.questions)] = keep_questions(session, record.questions)
+        if record.scorer.fingerprint not in scorers:
+            scorers.add(record.scorer.fingerprint)
+            _keep_scorer(session, record.scorer)
+        rows.append(_decision_row(record, questions[id(record.questions)]))
+    session.add_all(rows)
+    session.flush()
+    stored = {}
+    parts: dict[type[Row], list[dict[str, Any]]] = {DecisionBodyRow: [], DecisionPictureRow: [], AnswerRow: []}
+    for record, row in zip(records, rows, strict=True):
+        assert row.serial is not None
+        for table, values in _parts(record):
+            parts[table].append({"decision": row.serial, **values})
+        stored[row.id] = StoredDecision(
+            **{f.name: getattr(record, f.name) for f in fields(DecisionRecord)},
+            serial=row.serial,
+            questions_sha256=row.questions,
+        )
+    for table, additions in parts.items():
+        if additions:
+            session.execute(sa.insert(table), additions)
+    return stored
+
+
+def _decision_row(record: DecisionRecord, questions: str) -> DecisionRow:
+    return DecisionRow(
+        id=record.id,
         schema_id=record.schema_id,
         version=record.version,
-        questions=keep_questions(session, record.questions),
-        scorer=_keep_scorer(session, record.scorer),
+        questions=questions,
+        scorer=record.scorer.fingerprint,
         source=record.source,
         kept=record.kept,
         preview=" ".join(render(record.state)[: 4 * PREVIEW_LENGTH].split())[:PREVIEW_LENGTH],
@@ -196,29 +243,28 @@ def _record(session: Session, record: DecisionRecord) -> DecisionRow:
         seconds=record.seconds,
         created=record.created or now(),
     )
-    session.add(row)
-    session.flush()
-    assert row.serial is not None
+
+
+def _parts(record: DecisionRecord) -> Iterator[tuple[type[Row], dict[str, Any]]]:
+    """The rows that belong to a decision, without its serial."""
     looked = {question: [list(span) for span in spans] for question, spans in record.looked.items()}
-    session.add(DecisionBodyRow(decision=row.serial, state=record.state, words=list(record.words), looked=looked))
+    yield DecisionBodyRow, {"state": record.state, "words": list(record.words), "looked": looked}
     for position, sha256 in enumerate(record.pictures):
-        session.add(DecisionPictureRow(decision=row.serial, position=position, sha256=sha256))
+        yield DecisionPictureRow, {"position": position, "sha256": sha256}
     for position, (question, answer) in enumerate(record.answers.items()):
-        session.add(
-            AnswerRow(
-                decision=row.serial,
-                question=question,
-                position=position,
-                type=answer.type,
-                options=list(answer.options),
-                probabilities=list(answer.probabilities),
-                top=answer.top,
-                probability=answer.probabilities[answer.lead],
-                expected_level=answer.expected_level,
-            )
+        yield (
+            AnswerRow,
+            {
+                "question": question,
+                "position": position,
+                "type": answer.type,
+                "options": list(answer.options),
+                "probabilities": list(answer.probabilities),
+                "top": answer.top,
+                "probability": answer.probabilities[answer.lead],
+                "expected_level": answer.expected_level,
+            },
         )
-    session.flush()
-    return row
 
 
 def _difference(session: Session, row: DecisionRow, record: DecisionRecord) -> str | None:
@@ -253,12 +299,11 @@ def _check_version(session: Session, record: DecisionRecord) -> None:
         raise InvalidValue("version", f"version {record.version} asks other questions; publish these, or leave it out")
 
 
-def _keep_scorer(session: Session, scorer: ScorerInfo) -> str:
+def _keep_scorer(session: Session, scorer: ScorerInfo) -> None:
     if session.get(ScorerRow, scorer.fingerprint) is None:
         info = checked_json(scorer.json(), "scorer")
         session.add(ScorerRow(fingerprint=scorer.fingerprint, name=scorer.name, info=info))
         session.flush()
-    return scorer.fingerprint
 
 
 def _pictures(session: Session, serial: int) -> tuple[str, ...]:

@@ -102,6 +102,8 @@ def read_picture(database: Database, sha256: str) -> bytes:
 
 def require_pictures(session: Session, hashes: Sequence[str], field: str) -> None:
     """Raises NotFound, naming the first of `hashes` that is not kept."""
+    if not hashes:
+        return
     known = set(session.exec(select(PictureRow.sha256).where(col(PictureRow.sha256).in_(hashes))).all())
     for index, sha256 in enumerate(hashes):
         if sha256 not in known:

@@ -164,6 +164,22 @@ def test_many_at_once_are_all_or_none(database: Database, record: MakeRecord) ->
     assert record_decisions(database, []) == []
 
 
+def test_order_repeats_and_conflicts_within_one_batch(database: Database, record: MakeRecord) -> None:
+    old = record_decision(database, record())
+    new = [record(state=str(n)) for n in range(1050)]
+    kept = record_decisions(database, [new[0], old, *new[1:], new[0]])
+    assert [d.id for d in kept] == [new[0].id, old.id, *(r.id for r in new[1:]), new[0].id]
+    serials = [d.serial for d in kept if d.id != old.id][:-1]
+    assert serials == list(range(old.serial + 1, old.serial + 1051))
+    assert get_decision(database, new[7].id).state == "7"
+    assert get_decision(database, new[7].id) == kept[8]
+    one = record()
+    with pytest.raises(Conflict, match="another state"):
+        record_decisions(database, [one, replace(one, state="other")])
+    with pytest.raises(NotFound):
+        get_decision(database, one.id)
+
+
 def test_questions_and_scorers_are_written_once(database: Database, record: MakeRecord, questions: Questions) -> None:
     for _ in range(3):
         assert record_decision(database, record()).questions_sha256 == schema_hash(questions)
