@@ -1,4 +1,4 @@
-// "Get code": every form is run for real, against a shell, Python and Node, and must carry exactly the body that was meant.
+// "Get code": every form is run for real, by a shell, Python and Node, and must carry exactly the body that was meant.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -131,7 +131,7 @@ function run(command, args, { input, env = {} } = {}) {
 
 /** A `curl` that writes down what it was given, in place of the network. */
 const FAKE_CURL = `curl() { printf '%s\\0' "$@" > args; body=; while [ $# -gt 0 ]; do case $1 in
-  -d) body=$2; shift;; --data-binary) [ "$2" = @- ] && body=$(cat; printf x) && body=\${body%x}; shift;; esac; shift; done
+  -d) body=$2; shift;; --data-binary) body=$(cat; printf x) && body=\${body%x}; shift;; esac; shift; done
   printf '%s' "$body"; }\n`;
 
 const curlBody = (text) => run("bash", ["-c", FAKE_CURL + text]);
@@ -218,25 +218,35 @@ def post(url, json, timeout):
 mkdirSync(join(folder, "modules"));
 writeFileSync(join(folder, "modules", "typesafe_sdk.py"), FAKE_SDK);
 writeFileSync(join(folder, "modules", "httpx.py"), FAKE_HTTPX);
-const python = (text) => {
-  writeFileSync(join(folder, "snippet.py"), text);
-  run(PYTHON, ["-W", "error", "-m", "py_compile", "snippet.py"]);
-  return JSON.parse(
-    run(PYTHON, ["-W", "error", "snippet.py"], { env: { PYTHONPATH: join(folder, "modules"), TYPESAFE_API_KEY: "" } }),
-  );
-};
+/** Runs each text as a program of its own, all in one interpreter; what each printed last, as JSON. */
+function python(texts) {
+  texts.forEach((text, i) => writeFileSync(join(folder, `snippet_${i}.py`), text));
+  const files = texts.map((_, i) => `snippet_${i}.py`);
+  run(PYTHON, ["-W", "error", "-m", "py_compile", ...files]);
+  const all = "import runpy, sys\nfor file in sys.argv[1:]:\n    runpy.run_path(file)\n";
+  const env = { PYTHONPATH: join(folder, "modules"), TYPESAFE_API_KEY: "" };
+  return lines(run(PYTHON, ["-W", "error", "-c", all, ...files], { env }));
+}
+
+const lines = (printed) =>
+  printed
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
 
 test("Python with httpx: compiles, and sends exactly the body", () => {
-  for (const [name, schema, state] of cases) {
-    const sent = python(form(schema, state, "python"));
+  const all = python(cases.map(([, schema, state]) => form(schema, state, "python")));
+  for (const [i, [name, schema, state]] of cases.entries()) {
+    const sent = all[i];
     assert.deepEqual(sent.body, JSON.parse(bodyText(schema, state, TARGET.model)), name);
     assert.equal(sent.url, "http://127.0.0.1:7860/v1/systemone");
   }
 });
 
 test("Python with the SDK: compiles, and sends exactly the body, uncompressed", () => {
-  for (const [name, schema, state] of cases) {
-    const sent = python(form(schema, state, "python-sdk"));
+  const all = python(cases.map(([, schema, state]) => form(schema, state, "python-sdk")));
+  for (const [i, [name, schema, state]] of cases.entries()) {
+    const sent = all[i];
     assert.deepEqual(sent.body, JSON.parse(bodyText(schema, state, TARGET.model)), name);
     const { base_url: url, compression, timeout } = sent.client;
     assert.deepEqual([url, compression, timeout], ["http://127.0.0.1:7860", false, 120]);
@@ -263,15 +273,18 @@ const sdk = join(folder, "node_modules", "@typesafe-ai", "sdk");
 mkdirSync(sdk, { recursive: true });
 writeFileSync(join(sdk, "package.json"), '{"name": "@typesafe-ai/sdk", "type": "module", "exports": "./index.js"}');
 writeFileSync(join(sdk, "index.js"), FAKE_JS);
-const javascript = (text) => {
-  writeFileSync(join(folder, "snippet.mjs"), text);
-  return JSON.parse(run(process.execPath, ["snippet.mjs"]));
-};
+function javascript(texts) {
+  texts.forEach((text, i) => writeFileSync(join(folder, `snippet_${i}.mjs`), text));
+  const all = texts.map((_, i) => `await import("./snippet_${i}.mjs");\n`).join("");
+  writeFileSync(join(folder, "all.mjs"), all);
+  return lines(run(process.execPath, ["all.mjs"]));
+}
 
 test("JavaScript: runs, and sends exactly the body", () => {
-  for (const [name, schema, state] of cases) {
-    const text = form(schema, state, "javascript");
-    const sent = javascript(text);
+  const texts = cases.map(([, schema, state]) => form(schema, state, "javascript"));
+  const all = javascript(texts);
+  for (const [i, [name, schema, state]] of cases.entries()) {
+    const [text, sent] = [texts[i], all[i]];
     assert.deepEqual(sent.body, JSON.parse(bodyText(schema, state, TARGET.model)), name);
     assert.equal(sent.client.baseURL, "http://127.0.0.1:7860");
     assert.ok(!/<\/script|<!--/i.test(text), "it cannot end the script element of a page");
@@ -293,9 +306,9 @@ test("pictures are read from files by the code, in order, and their names cannot
   const target = { ...TARGET, pictures: names };
   const sent = [
     JSON.parse(curlBody(form(PLAIN, `"@" it's`, "curl", target))),
-    python(form(PLAIN, `"@" it's`, "python", target)).body,
-    python(form(PLAIN, `"@" it's`, "python-sdk", target)).body,
-    javascript(form(PLAIN, `"@" it's`, "javascript", target)).body,
+    python([form(PLAIN, `"@" it's`, "python", target)])[0].body,
+    python([form(PLAIN, `"@" it's`, "python-sdk", target)])[0].body,
+    javascript([form(PLAIN, `"@" it's`, "javascript", target)])[0].body,
   ];
   for (const body of sent) {
     const { images, ...rest } = body;
@@ -312,7 +325,11 @@ test("the editor's document is not changed, and half-written questions still giv
   });
   for (const { id, text } of snippets(schema, "", TARGET)) {
     const sent =
-      id === "curl" ? JSON.parse(curlBody(text)) : id === "javascript" ? javascript(text).body : python(text).body;
+      id === "curl"
+        ? JSON.parse(curlBody(text))
+        : id === "javascript"
+          ? javascript([text])[0].body
+          : python([text])[0].body;
     assert.deepEqual(sent.questions, {
       a: { type: "noul" },
       b: { type: "choice", criteria: {} },

@@ -10,6 +10,11 @@ const RULES = String.raw`(?:instructions?|prompts?|rules|directions|guidelines|d
 const BEFORE = "previous|prior|earlier|above|preceding|foregoing|other|existing|original|your|system|safety|all";
 const HIDDEN = "system prompt|hidden prompt|initial prompt|system instructions|hidden instructions";
 const HARMLESS = "safe|benign|harmless|legitimate|compliant|trusted|human|not[ _-](?:spam|phishing|malicious|toxic)";
+const TELL = "reveal|print|repeat|show|output|leak|dump|recite|write|display";
+/** How a machine that reads along is addressed; a bare "agent" or "model" may be a person or a product. */
+const AGENT = String.raw`(?:ai|automated|scheduling|e-?mail|coding|review) (?:bot|agent|assistant)`;
+const READER = String.raw`(?:ai|llm|(?:ai |language )model|ai reader|(?:ai )?assistant|(?:chat)?bot|${AGENT})s?`;
+const NOTE = String.raw`(?:note|ps|p\.s\.|message|instructions?|notice|todo)\s+(?:to|for)\s+(?:the |any |all )?`;
 const ANSWER = "yes|no|true|false|0|1";
 const JUDGE = "classify|label|mark|rate|flag|score|categori[sz]e";
 const QUOTE = "[\"“”'‘’]?";
@@ -19,17 +24,24 @@ const gap = (n) => String.raw`(?:[\w'-]+\s+){0,${n}}?`;
 const ORDERS = [
   String.raw`\b(?:ignore|disregard|forget|override|bypass|discard)\s+${gap(4)}(?:${BEFORE})\s+${gap(2)}${RULES}\b`,
   String.raw`\b(?:ignore|disregard|forget)\s+(?:everything|anything|all)\s+${gap(3)}(?:above|before|told)\b`,
-  String.raw`\byou are (?:now|no longer) (?:dan\b|in (?:developer|debug|admin|god) mode|an? ${gap(2)}${MODEL}\b)`,
-  String.raw`\b(?:act|behave|respond|pretend) as (?:if you (?:are|were) )?(?:an?|the) ${gap(2)}${MODEL}\b`,
-  String.raw`\b(?:reveal|print|repeat|show|output|leak|dump)\s+(?:me\s+)?(?:your|the)\s+${gap(2)}(?:${HIDDEN})\b`,
-  String.raw`\b(?:note|message|instructions?|notice|attention)\s+(?:to|for)\s+(?:the |any |all )?${MODEL}s?\b\s*[:,.-]`,
-  String.raw`\b(?:attention|important),? (?:the )?${MODEL}s?\s*:`,
+  String.raw`\b(?:all|any) (?:previous |prior )?(?:restrictions|safety rules) (?:are|is) (?:void|lifted|off|removed)\b`,
+  String.raw`\byou are (?:now|no longer) (?:dan\b|in [\w-]+ mode\b|an? ${gap(2)}${MODEL}\b)`,
+  String.raw`\bfrom now on,?\s+you\s+${gap(1)}(?:answer|respond|reply|act|obey)\b`,
+  String.raw`\b(?:(?:act|behave|respond|pretend) as (?:if you (?:are|were) )?|play )(?:an?|the) ${gap(2)}${MODEL}\b`,
+  String.raw`\b(?:${TELL})\s+(?:me\s+)?(?:(?:your|the|its)\s+)?${gap(2)}(?:${HIDDEN})\b`,
+  // Speaking to a machine that reads along: "note for AI assistants", "any assistant processing this ticket".
+  String.raw`\b${NOTE}${READER}\b(?:\s*[:–—-]|\s+(?:that|who|\w+ing)\b)`,
+  String.raw`\b(?:any|all|every|whichever|dear)\s+${gap(1)}${READER}\s+(?:that is )?\w+ing\s+(?:this|these)\b`,
+  String.raw`\b${READER}\s+(?:\w+ing\s+(?:\w+\s+){1,4})?must\s+(?:now|first|not)\b`,
+  String.raw`(?:<!--|\[\[)\s*(?:\w+\s+){0,3}?${READER}\b`,
   String.raw`\bif you are an? ${gap(2)}${MODEL}\b`,
+  String.raw`\b(?:do|must) not (?:mention|reveal|repeat) (?:this|these) (?:instructions?|words|paragraph|note)\b`,
   String.raw`\b(?:answer|respond|reply)\s+${gap(2)}${QUOTE}(?:${ANSWER})${QUOTE}\s+(?:to|for)\s+(?:all|every|any)\b`,
   String.raw`\b(?:${JUDGE})\s+(?:this|it|the following|me)\s+${gap(2)}as\s+${QUOTE}(?:${HARMLESS})\b`,
   String.raw`\b(?:set|give|assign|output)\s+${gap(3)}(?:probability|confidence|score)\s+(?:of|to|as)\s+(?:0|1|100)\b`,
   String.raw`<\|(?:im_start|im_end|system|user|assistant|endoftext)\|>|\[/?INST\]|<</?SYS>>|</?system(?:_prompt)?>`,
   String.raw`(?:^|\n)\s{0,8}(?:#{1,4}\s{0,4})?(?:system|new|updated)\s{0,4}(?:prompt|instructions?)\s{0,2}(?::|\n|$)`,
+  String.raw`\bsystem override\b`,
 ].map((source) => new RegExp(source, "i"));
 
 /** Longest part of the state that is read; what lies behind it is not judged. */
