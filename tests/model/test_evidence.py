@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
@@ -345,6 +346,26 @@ def test_a_failure_in_the_engine_reaches_the_caller_and_leaves_nothing_waiting()
         engine.close()
     with pytest.raises(ValueError, match="window"):
         through(engine, window=0)
+
+
+def test_after_a_failure_what_still_waits_is_cancelled() -> None:
+    class Handed(Engine):
+        """Gives out futures that nobody answers; the first has failed."""
+
+        def submit(self, request: Request, *, key: str | None = None) -> Future[Decision]:
+            futures.append(Future())
+            if len(futures) == 1:
+                futures[0].set_exception(RuntimeError("broken"))
+            return futures[-1]
+
+    futures: list[Future[Decision]] = []
+    engine = Handed(lambda _: Keywords())
+    try:
+        with pytest.raises(RuntimeError, match="broken"):
+            through(engine, window=3, timeout=10)([Request(State("x"), QUESTIONS)] * 5)
+    finally:
+        engine.close()
+    assert [future.cancelled() for future in futures] == [False, True, True]
 
 
 def test_a_queue_full_of_others_is_busy_and_of_ours_is_waited_for() -> None:
