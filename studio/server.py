@@ -97,7 +97,7 @@ def serve(settings: Settings) -> int:
     from storage.database import DatabaseError
 
     logging.basicConfig(level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
-    for chatty in ("httpx", "httpcore", "multipart", "asyncio"):
+    for chatty in ("httpx", "httpcore", "multipart", "asyncio", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     os.environ.setdefault("GRADIO_TEMP_DIR", str(settings.data / "uploads"))
     try:
