@@ -71,31 +71,43 @@ def list_decisions(
     limit : how many at most.
     before : only those older than this `serial` (the last one of the page before).
     """
-    query = select(DecisionRow, ScorerRow.name).join(ScorerRow, col(ScorerRow.fingerprint) == col(DecisionRow.scorer))
-    labelled = col(DecisionRow.serial).in_(_standing().with_only_columns(col(LabelRow.decision)))
-    conditions = {
-        "kept": col(DecisionRow.kept),
-        "labelled": labelled,
-        "history": sa.or_(col(DecisionRow.kept), labelled),
-    }
-    if show != "all":
-        query = query.where(conditions[show])
+    conditions = []
     if schema_id is not None:
-        query = query.where(DecisionRow.schema_id == plain_id(schema_id))
+        conditions.append(col(DecisionRow.schema_id) == plain_id(schema_id))
     if version is not None:
-        query = query.where(DecisionRow.version == version)
+        conditions.append(col(DecisionRow.version) == version)
     if before is not None:
-        query = query.where(col(DecisionRow.serial) < before)
+        conditions.append(col(DecisionRow.serial) < before)
     with database.read_session() as session:
-        rows = session.exec(query.order_by(col(DecisionRow.serial).desc()).limit(limit)).all()
-        return _summaries(session, rows)
+        serials = _serials(session, show, conditions, limit)
+        query = select(DecisionRow, ScorerRow.name).join(
+            ScorerRow, col(ScorerRow.fingerprint) == col(DecisionRow.scorer)
+        )
+        rows = session.exec(query.where(col(DecisionRow.serial).in_(serials)).order_by(col(DecisionRow.serial).desc()))
+        return _summaries(session, rows.all())
 
 
-def _standing() -> sa.Select[Any]:
-    """Labels that nobody superseded or withdrew."""
+def _serials(session: Session, show: Show, conditions: Sequence[sa.ColumnElement[bool]], limit: int) -> list[int]:
+    """The newest decisions that fit. Each query walks an index from its end and stops at the limit."""
+    serial = col(DecisionRow.serial)
+    found: set[int | None] = set()
+    if show in ("all", "kept", "history"):
+        kept = () if show == "all" else (col(DecisionRow.kept),)
+        query = sa.select(serial).where(*conditions, *kept).order_by(serial.desc()).limit(limit)
+        found.update(session.execute(query).scalars())
+    if show in ("labelled", "history"):
+        case = col(LabelRow.decision)
+        labelled = sa.select(case).join(DecisionRow, serial == case).where(*conditions, *_standing())
+        query = labelled.distinct().order_by(case.desc()).limit(limit)
+        found.update(session.execute(query).scalars())
+    return sorted((number for number in found if number is not None), reverse=True)[:limit]
+
+
+def _standing() -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    """Conditions on labels: nobody superseded or withdrew them."""
     newer = sa.orm.aliased(LabelRow)
     replaced = sa.exists().where(col(newer.supersedes) == col(LabelRow.serial))
-    return sa.select(LabelRow).where(~replaced, col(LabelRow.verdict) != "withdrawn")
+    return ~replaced, col(LabelRow.verdict) != "withdrawn"
 
 
 def _summaries(session: Session, rows: Sequence[tuple[DecisionRow, str]]) -> list[DecisionSummary]:
@@ -111,11 +123,8 @@ def _summaries(session: Session, rows: Sequence[tuple[DecisionRow, str]]) -> lis
             expected_level=answer.expected_level,
         )
         answers.setdefault(answer.decision, []).append(top)
-    answered = sa.distinct(col(LabelRow.question))
-    labels = _count(session, _standing(), col(LabelRow.decision), answered, serials)
-    pictures = _count(
-        session, sa.select(DecisionPictureRow), col(DecisionPictureRow.decision), DecisionPictureRow.position, serials
-    )
+    labels = _count(session, col(LabelRow.decision), col(LabelRow.question), serials, *_standing())
+    pictures = _count(session, col(DecisionPictureRow.decision), col(DecisionPictureRow.position), serials)
     return [
         DecisionSummary(
             serial=serial,
@@ -139,8 +148,8 @@ def _summaries(session: Session, rows: Sequence[tuple[DecisionRow, str]]) -> lis
 
 
 def _count(
-    session: Session, query: sa.Select[Any], decision: Any, counted: Any, serials: Sequence[int | None]
+    session: Session, decision: Any, counted: Any, serials: Sequence[int | None], *conditions: sa.ColumnElement[bool]
 ) -> dict[int, int]:
-    """How many `counted` each decision has, for those that have any."""
-    grouped = query.with_only_columns(decision, func.count(counted)).where(decision.in_(serials)).group_by(decision)
-    return {int(serial): int(number) for serial, number in session.execute(grouped)}
+    """How many different `counted` each decision has, for those that have any."""
+    query = sa.select(decision, func.count(sa.distinct(counted))).where(decision.in_(serials), *conditions)
+    return {int(serial): int(number) for serial, number in session.execute(query.group_by(decision))}
