@@ -1,0 +1,42 @@
+"""Schemathesis: what the server says of itself in /openapi.json is true of what it does."""
+
+from __future__ import annotations
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from model.engine import Engine
+from tests.api.conftest import WAIT, app_of
+from tests.api.hash_scorer import HashScorer
+
+ENGINE = Engine(lambda _: HashScorer())
+assert ENGINE.wait_ready(WAIT).phase == "ready"
+schema = schemathesis.openapi.from_asgi("/openapi.json", app_of(ENGINE))
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+@schema.parametrize()
+@settings(
+    max_examples=40, deadline=None, database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)  # fmt: skip
+def test_the_server_keeps_its_own_word(case: schemathesis.Case) -> None:
+    case.call_and_validate(headers={"host": "127.0.0.1"}, checks=CHECKS)
+
+
+def test_the_document_lists_the_api() -> None:
+    paths = set(schema.raw_schema["paths"])
+    assert {"/v1/systemone", "/v1/models", "/v1/decisions", "/api/alpha/decisions", "/healthz", "/readyz"} <= paths
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _close() -> object:
+    yield
+    ENGINE.close()
