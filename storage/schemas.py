@@ -247,6 +247,14 @@ def get_version(database: Database, schema_id: str, number: int | None = None) -
         return _version(session, row)
 
 
+def find_version(database: Database, questions: Questions) -> SchemaVersion | None:
+    """The version that asks exactly these questions; the newest if several schemas do, None if none does."""
+    with database.read_session() as session:
+        query = select(SchemaVersionRow).where(SchemaVersionRow.sha256 == schema_hash(questions))
+        row = session.exec(query.order_by(col(SchemaVersionRow.created).desc()).limit(1)).first()
+        return None if row is None else _version(session, row)
+
+
 def keep_questions(session: Session, questions: Questions) -> str:
     """Writes a set of questions once; returns its sha256."""
     key = schema_hash(questions)

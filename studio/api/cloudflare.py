@@ -15,10 +15,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from model.scorer import Request as Asked
 from studio.api import wire_schema
 from studio.api.bodies import Body
-from studio.api.desk import Desk
+from studio.api.desk import Asking, Desk
 from studio.api.errors import ApiError, Refusal
 from studio.api.systemone import read, timing, write
 
@@ -41,7 +40,7 @@ def router(desk: Desk) -> APIRouter:
 
 
 def _route(desk: Desk, name: str) -> Callable[[Request, str], Awaitable[Response]]:
-    def asked(body: Body) -> Asked:
+    def asked(body: Body) -> Asking:
         said = body.json.get("model", name)
         if isinstance(said, str):
             if said.strip().rsplit("/", 1)[-1] != name:
@@ -51,10 +50,10 @@ def _route(desk: Desk, name: str) -> Callable[[Request, str], Awaitable[Response
 
     async def run(request: Request, account: str) -> Response:
         """The same as /v1/systemone, in Cloudflare's envelope."""
-        decision = await desk.decide(request, asked)
-        result = {**write(decision, confidence="workers-ai"), "model": name}
+        decided = await desk.decide(request, asked)
+        result = {**write(decided, confidence="workers-ai"), "model": name}
         reply = {"result": result, "success": True, "errors": [], "messages": []}
-        return JSONResponse(reply, headers=timing(decision))
+        return JSONResponse(reply, headers=timing(decided))
 
     return run
 

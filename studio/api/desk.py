@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -22,6 +23,7 @@ from model.questions import FieldError, Limits, StateError
 from model.scorer import Request as Asked
 from studio.api.bodies import Body, Wire, parse, receive
 from studio.api.errors import ClientGone
+from studio.api.recorder import Recorder
 
 MAX_IN_PROGRESS = 128
 """Requests whose body is being received, read, or waits for the engine."""
@@ -31,17 +33,34 @@ READERS = 2
 """Bodies that are decoded at the same time."""
 
 
-class Desk:
-    """See the module's contract."""
+@dataclass(frozen=True)
+class Asking:
+    """What a body asks: the engine's request, and the files of its pictures, in order."""
 
-    def __init__(self, engine: Engine, limits: Limits) -> None:
+    request: Asked
+    files: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision, and the id under which it was recorded."""
+
+    decision: Decision
+    id: str | None = None
+
+
+class Desk:
+    """See the module's contract. `recorder`: where decisions are kept; None keeps nothing."""
+
+    def __init__(self, engine: Engine, limits: Limits, recorder: Recorder | None = None) -> None:
         self.engine = engine
         self.limits = limits
+        self.recorder = recorder
         self._in_progress = 0
         self._pixels = 0
         self._readers = anyio.CapacityLimiter(READERS)
 
-    async def decide(self, http: Request, read: Callable[[Body], Asked]) -> Decision:
+    async def decide(self, http: Request, read: Callable[[Body], Asking]) -> Decided:
         """The decision that `http` asks for.
 
         Parameters
@@ -53,14 +72,18 @@ class Desk:
         What `studio.api.errors.explain` knows: InvalidRequest, ApiError, NotReady, Busy, Closed, ClientGone.
         """
         with self._place():
-            asked = await self._read(await receive(http), read)
+            asking = await self._read(await receive(http), read)
+            asked = asking.request
             if asked.state.pictures and not self.engine.scorer.info.sees_pictures:
                 message = "this model reads text only; for pictures load a Clef release (--model)"
                 raise StateError([FieldError(("images",), message, "media_type")])
             with self._pictures(asked):
-                return await self._answer(http, asked)
+                decision = await self._answer(http, asked)
+            if self.recorder is None:
+                return Decided(decision)
+            return Decided(decision, await anyio.to_thread.run_sync(self.recorder.keep, decision, asking.files))
 
-    async def _read(self, wire: Wire, read: Callable[[Body], Asked]) -> Asked:
+    async def _read(self, wire: Wire, read: Callable[[Body], Asking]) -> Asking:
         return await anyio.to_thread.run_sync(lambda: read(parse(wire)), limiter=self._readers)
 
     async def _answer(self, http: Request, asked: Asked) -> Decision:

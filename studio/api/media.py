@@ -24,19 +24,18 @@ FOREIGN: Final = ("audio", "audios", "video", "videos", "image", "image_url", "i
 """Fields that hold media in other APIs."""
 
 
-def read_media(body: Body, limits: Limits) -> tuple[Picture, ...]:
-    """The pictures of a request, in order: `images`, then `assets`.
+def find_media(body: Body) -> list[tuple[Loc, bytes]]:
+    """The files of a request's pictures, each with where it stands: `images`, then `assets`.
 
     Raises
     ------
-    StateError : 422; a picture that cannot be read, too many, media that are not taken.
+    StateError : 422; not base64, an address, media that are not taken.
     ApiError : 400; a reference that stands nowhere, a part that is not claimed or claimed twice.
     """
     for name in FOREIGN:
         if body.json.get(name):
             raise _invalid((name,), "is not taken; this server reads text and pictures, in `images`", "media_type")
-    blobs = [*_images(body.json.get("images")), *_assets(body)]
-    return decode(blobs, limits)
+    return [*_images(body.json.get("images")), *_assets(body)]
 
 
 def decode(blobs: Sequence[tuple[Loc, bytes]], limits: Limits) -> tuple[Picture, ...]:

@@ -18,14 +18,13 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from model.answers import Answer
-from model.engine import Decision
 from model.questions import FieldError, InvalidRequest, Json, Limits, Loc, parse_questions
 from model.scorer import Request as Asked
 from model.scorer import ScorerInfo
 from model.state import State, parse_state
 from studio.api import wire_schema
 from studio.api.bodies import Body
-from studio.api.desk import Desk
+from studio.api.desk import Asking, Decided, Desk
 from studio.api.errors import Refusal
 from studio.api.media import decode, from_text
 from studio.api.models import check_model
@@ -53,18 +52,18 @@ def router(desk: Desk) -> APIRouter:
         """Judges one input under a list of typed questions."""
         named: list[_Named] = []
 
-        def asked(body: Body) -> Asked:
-            request_inside, names = read(body, desk.engine.scorer.info, desk.limits)
+        def asked(body: Body) -> Asking:
+            asking, names = read(body, desk.engine.scorer.info, desk.limits)
             named.extend(names)
-            return request_inside
+            return asking
 
-        decision = await desk.decide(request, asked)
-        return JSONResponse(write(decision, named), headers=timing(decision))
+        decided = await desk.decide(request, asked)
+        return JSONResponse(write(decided, named), headers=timing(decided))
 
     return routes
 
 
-def read(body: Body, info: ScorerInfo, limits: Limits) -> tuple[Asked, list[_Named]]:
+def read(body: Body, info: ScorerInfo, limits: Limits) -> tuple[Asking, list[_Named]]:
     """The request in a Decisions body, and how to name its answers. Raises InvalidRequest or ApiError."""
     fields = body.json
     absent = [FieldError((n,), "is required", "missing") for n in ("model", "input", "questions") if n not in fields]
@@ -92,7 +91,8 @@ def read(body: Body, info: ScorerInfo, limits: Limits) -> tuple[Asked, list[_Nam
         checked = parse_state(state, limits=limits)
     except InvalidRequest as error:
         raise InvalidRequest([FieldError(("input", *e.loc[1:]), e.message, e.code) for e in error.errors]) from None
-    return Asked(State(checked.value, decode(pictures, limits)), questions), named
+    asked = Asked(State(checked.value, decode(pictures, limits)), questions)
+    return Asking(asked, tuple(data for _, data in pictures)), named
 
 
 def _without_pictures(value: Json, loc: Loc, out: list[tuple[Loc, bytes]], depth: int = 0) -> Json:
@@ -204,10 +204,11 @@ def _numbered(error: FieldError, named: list[_Named]) -> FieldError:
     return FieldError(("questions", index, *rest), error.message, error.code)
 
 
-def write(decision: Decision, named: list[_Named]) -> dict[str, Any]:
+def write(decided: Decided, named: list[_Named]) -> dict[str, Any]:
     """A decision as the Decisions API has it."""
+    decision = decided.decision
     total = decision.tokens.total
-    return {
+    reply: dict[str, Any] = {
         "model": decision.scorer.name,
         "answers": [_answer(decision.answers[one.id], one) for one in named],
         "usage": {
@@ -218,6 +219,9 @@ def write(decision: Decision, named: list[_Named]) -> dict[str, Any]:
             "total_tokens": total,
         },
     }
+    if decided.id is not None:
+        reply["x_decision_id"] = decided.id
+    return reply
 
 
 def _answer(answer: Answer, one: _Named) -> dict[str, Any]:

@@ -16,19 +16,27 @@ from starlette.routing import Match
 
 from model.engine import Engine
 from model.questions import Limits
-from studio.api import cloudflare, errors, health, openai, systemone
+from storage.database import Database
+from studio.api import cloudflare, errors, feedback, health, openai, systemone
 from studio.api.desk import Desk
 from studio.api.errors import ApiError
+from studio.api.recorder import Recorder
 from studio.api.request_ids import RequestIds
 
 SHAPES = {cloudflare.PREFIX: cloudflare.shape, openai.PATH: openai.shape}
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
-def add(app: FastAPI, *, engine: Engine, limits: Limits) -> None:
-    """Adds routes, error replies and request ids to `app`."""
-    desk = Desk(engine, limits)
-    routers = [systemone.router(desk), openai.router(desk), cloudflare.router(desk), health.router(engine)]
+def add(app: FastAPI, *, engine: Engine, limits: Limits, database: Database, record: bool = False) -> None:
+    """Adds routes, error replies and request ids to `app`. `record`: keep every decision in `database`."""
+    desk = Desk(engine, limits, Recorder(database) if record else None)
+    routers = [
+        systemone.router(desk),
+        openai.router(desk),
+        cloudflare.router(desk),
+        feedback.router(database),
+        health.router(engine),
+    ]
     errors.install(app, SHAPES)
     for router in routers:
         app.include_router(router)

@@ -4,7 +4,8 @@ Contract
 --------
 The same engine as the pages. Probabilities leave with six decimals; `confidence` follows TypeSafe's formulas; answers
 come in request order. A state that is too long is refused with counts unless `x_truncate` is true, and then
-`x_truncated` tells what was cut. All that this server adds to a reply begins with `x_`.
+`x_truncated` tells what was cut. `x_decision_id` is there when the decision was recorded. All that this server adds to
+a reply begins with `x_`.
 """
 
 from __future__ import annotations
@@ -16,15 +17,14 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from model.answers import Answer
-from model.engine import Decision
 from model.questions import FieldError, InvalidRequest, Limits, parse_questions
 from model.scorer import Request as Asked
 from model.scorer import ScorerInfo
 from model.state import parse_state
 from studio.api import wire_schema
 from studio.api.bodies import Body
-from studio.api.desk import Desk
-from studio.api.media import read_media
+from studio.api.desk import Asking, Decided, Desk
+from studio.api.media import decode, find_media
 from studio.api.models import check_model, listing
 
 DECIMALS = 6
@@ -38,16 +38,16 @@ def router(desk: Desk) -> APIRouter:
     @routes.post("/v1/systemone", **wire_schema.decision)
     async def systemone(request: Request) -> Response:
         """Judges one state under a map of typed questions."""
-        decision = await desk.decide(request, lambda body: read(body, desk.engine.scorer.info, desk.limits))
-        return JSONResponse(write(decision), headers=timing(decision))
+        decided = await desk.decide(request, lambda body: read(body, desk.engine.scorer.info, desk.limits))
+        return JSONResponse(write(decided), headers=timing(decided))
 
     @routes.post("/api/alpha/decisions", **wire_schema.decision)
     async def openrouter(request: Request) -> Response:
         """The same as /v1/systemone, under OpenRouter's path and model names."""
-        decision = await desk.decide(
+        decided = await desk.decide(
             request, lambda body: read(body, desk.engine.scorer.info, desk.limits, names=OPENROUTER_MODELS)
         )
-        return JSONResponse(write(decision), headers=timing(decision))
+        return JSONResponse(write(decided), headers=timing(decided))
 
     @routes.get("/v1/models", **wire_schema.models)
     async def models() -> Response:
@@ -57,7 +57,7 @@ def router(desk: Desk) -> APIRouter:
     return routes
 
 
-def read(body: Body, info: ScorerInfo, limits: Limits, *, names: tuple[str, ...] = ()) -> Asked:
+def read(body: Body, info: ScorerInfo, limits: Limits, *, names: tuple[str, ...] = ()) -> Asking:
     """The request in a System One body.
 
     Parameters
@@ -76,17 +76,20 @@ def read(body: Body, info: ScorerInfo, limits: Limits, *, names: tuple[str, ...]
     questions = parse_questions(fields["questions"], limits=limits)
     # The text before the pictures: decoding is the dear part.
     state = parse_state(fields["state"], limits=limits)
-    state = replace(state, pictures=read_media(body, limits))
-    return Asked(state, questions, allow_cut=fields.get("x_truncate") is True)
+    files = find_media(body)
+    state = replace(state, pictures=decode(files, limits))
+    asked = Asked(state, questions, allow_cut=fields.get("x_truncate") is True)
+    return Asking(asked, tuple(data for _, data in files))
 
 
-def timing(decision: Decision) -> dict[str, str]:
+def timing(decided: Decided) -> dict[str, str]:
     """The header that tells the model's own time."""
-    return {"Server-Timing": f"run;dur={decision.seconds * 1000:.1f}"}
+    return {"Server-Timing": f"run;dur={decided.decision.seconds * 1000:.1f}"}
 
 
-def write(decision: Decision, *, confidence: str = "typesafe") -> dict[str, Any]:
+def write(decided: Decided, *, confidence: str = "typesafe") -> dict[str, Any]:
     """A decision as the wire has it; `confidence` names the formula (`model.answers.CONFIDENCE`)."""
+    decision = decided.decision
     reply: dict[str, Any] = {
         "model": decision.scorer.name,
         "answers": {key: write_answer(answer, confidence=confidence) for key, answer in decision.answers.items()},
@@ -98,6 +101,8 @@ def write(decision: Decision, *, confidence: str = "typesafe") -> dict[str, Any]
             "state_tokens": decision.tokens.state,
             "from_character": decision.cut.start,
         }
+    if decided.id is not None:
+        reply["x_decision_id"] = decided.id
     return reply
 
 

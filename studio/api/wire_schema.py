@@ -2,8 +2,8 @@
 
 Contract
 --------
-`decision`, `models`, `enveloped` and `arrays` are keyword arguments of FastAPI's route decorators. They describe;
-nothing here validates (`model.questions` does).
+`decision`, `models`, `enveloped`, `arrays` and `feedback` are keyword arguments of FastAPI's route decorators. They
+describe; nothing here validates (`model.questions` does).
 """
 
 from __future__ import annotations
@@ -242,4 +242,31 @@ models: Any = {
         200: _json("The scorer and its names", _object({"models": {"type": "array", "minItems": 1, "items": _LISTED}})),
         529: _json("The scorer is loading", _DETAIL),
     }
+}
+_FEEDBACK: dict[str, Any] = _object(
+    {
+        "decision_id": {"type": "string"},
+        "question": {"type": "string"},
+        "true_answer": {"type": ["string", "integer", "boolean"]},
+        "verdict": {"enum": ["right", "wrong", "cant_tell"]},
+        "note": {"type": "string"},
+        "labeller": {"type": "string"},
+        "key": {"type": "string", "description": "the same label under the same key is kept once"},
+    },
+    required=["decision_id", "question"],
+)
+_LABEL: dict[str, Any] = _object(
+    {
+        "label_id": {"type": "string"},
+        "decision_id": {"type": "string"},
+        "question": {"type": "string"},
+        "verdict": {"type": "string"},
+        "true_answer": {"type": ["string", "null"]},
+        "supersedes": {"type": ["string", "null"]},
+    }
+)
+feedback: Any = _route(_FEEDBACK, _LABEL, _object({"detail": _FIELDS}), _DETAIL)
+feedback["responses"] |= {
+    404: _json("No such decision", _DETAIL),
+    409: _json("Another label under the same key", _DETAIL),
 }

@@ -12,6 +12,7 @@ import os
 import resource
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -21,6 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from model.engine import Engine
+from storage.database import Database
 from tests.api.conftest import WAIT, app_of
 from tests.api.hash_scorer import HashScorer
 from tests.api.requests import THREE, body, picture, text
@@ -32,6 +34,7 @@ PATHS = {
     "/v1/systemone": ("detail",),
     "/api/alpha/decisions": ("detail",),
     "/v1/decisions": ("error",),
+    "/v1/feedback": ("detail",),
     "/client/v4/accounts/a/ai/run/@cf/cloudflare/clef": ("result", "success", "errors", "messages"),
 }
 SENT: Counter[int] = Counter()
@@ -40,11 +43,12 @@ SENT: Counter[int] = Counter()
 class Door:
     """The app, asked one request after another on one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.database = Database.open(folder)
         self.engine = Engine(lambda _: HashScorer())
         assert self.engine.wait_ready(WAIT).phase == "ready"
         self._loop = asyncio.new_event_loop()
-        transport = httpx.ASGITransport(app_of(self.engine))
+        transport = httpx.ASGITransport(app_of(self.engine, self.database))
         self._client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
 
     def post(self, path: str, data: bytes, headers: dict[str, str]) -> httpx.Response:
@@ -57,12 +61,13 @@ class Door:
         self._loop.run_until_complete(self._client.aclose())
         self._loop.close()
         self.engine.close()
+        self.database.close()
 
 
 @pytest.fixture(scope="module")
-def door() -> Iterator[Door]:
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    door = Door()
+    door = Door(tmp_path_factory.mktemp("fuzz"))
     yield door
     door.close()
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
@@ -133,6 +138,10 @@ bodies = st.fixed_dictionaries(
         "assets": assets | json_values,
         "x_truncate": json_values,
         "audio": json_values,
+        "decision_id": json_values,
+        "question": json_values,
+        "verdict": json_values,
+        "true_answer": json_values,
     },
 )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
@@ -13,12 +16,15 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from model.engine import Engine
+from storage.database import Database
 from tests.api.conftest import WAIT, app_of
 from tests.api.hash_scorer import HashScorer
 
 ENGINE = Engine(lambda _: HashScorer())
 assert ENGINE.wait_ready(WAIT).phase == "ready"
-schema = schemathesis.openapi.from_asgi("/openapi.json", app_of(ENGINE))
+FOLDER = tempfile.TemporaryDirectory(prefix="clef-studio-test-")
+DATABASE = Database.open(Path(FOLDER.name))
+schema = schemathesis.openapi.from_asgi("/openapi.json", app_of(ENGINE, DATABASE))
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
@@ -40,3 +46,5 @@ def test_the_document_lists_the_api() -> None:
 def _close() -> object:
     yield
     ENGINE.close()
+    DATABASE.close()
+    FOLDER.cleanup()
