@@ -20,11 +20,12 @@ from storage.database import Database
 from tests.api.conftest import WAIT, app_of
 from tests.api.hash_scorer import HashScorer
 
+HOST = {"host": "127.0.0.1"}
 ENGINE = Engine(lambda _: HashScorer())
 assert ENGINE.wait_ready(WAIT).phase == "ready"
 FOLDER = tempfile.TemporaryDirectory(prefix="clef-studio-test-")
 DATABASE = Database.open(Path(FOLDER.name))
-schema = schemathesis.openapi.from_asgi("/openapi.json", app_of(ENGINE, DATABASE))
+schema = schemathesis.openapi.from_asgi("/openapi.json", app_of(ENGINE, DATABASE), headers=HOST)
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
@@ -34,7 +35,7 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )  # fmt: skip
 def test_the_server_keeps_its_own_word(case: schemathesis.Case) -> None:
-    case.call_and_validate(headers={"host": "127.0.0.1"}, checks=CHECKS)
+    case.call_and_validate(headers=HOST, checks=CHECKS)
 
 
 def test_the_document_lists_the_api() -> None:
