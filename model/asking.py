@@ -87,6 +87,7 @@ def directly(scorer: Scorer) -> Ask:
                 cut=reading.cut,
                 words=reading.words,
                 looked=reading.looked,
+                reused=reading.reused,
             )
             for request, reading in zip(requests, readings, strict=True)
         ]

@@ -4,22 +4,32 @@ Contract
 --------
 This is the seam to transformers. A release of Clef is `Qwen3_5ForConditionalGeneration`, which sees pictures; any other
 causal model that transformers knows reads text alone. The output layer is never multiplied: the head looks up rows.
+
+A text can be read in parts (`Backbone.hidden` with a cache), to the same numbers within rounding, by every model whose
+cache `model.past` covers and that passes a trial of it (`Backbone.goes_on`).
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from transformers.cache_utils import Cache, DynamicCache
 
 from model.checkpoint import Checkpoint, CheckpointError, Progress
 from model.head import JointSchemaHead, tensor_problems
+from model.past import Past, covers
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedConfig, PreTrainedModel
+
+_TRIAL = 24
+"""Tokens of the trial of `Backbone.goes_on`."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +78,31 @@ class Backbone:
         pad = getattr(self.model.config.get_text_config(), "pad_token_id", None)
         return int(pad) if isinstance(pad, int) else 0
 
-    def hidden(self, batch: Batch) -> Tensor:
-        """Final hidden states, after the last norm: [B, T, H]. Rows of pads mean nothing."""
+    @property
+    def text_config(self) -> PreTrainedConfig:
+        """The text part's configuration."""
+        return self.model.config.get_text_config()
+
+    def hidden(self, batch: Batch, *, cache: Cache | None = None, shift: int = 0) -> Tensor:
+        """Final hidden states, after the last norm: [B, T, H]. Rows of pads mean nothing.
+
+        Parameters
+        ----------
+        cache : what was read before these tokens, by the same rows (`model.past`); it grows by them. Pictures may
+            stand at the beginning of a text only. `batch.mask` must be None: pads on the right change nothing before
+            them.
+        shift : how much later (less, if negative) a token's position is than its place in the text: pictures before
+            it take another number of positions than of tokens.
+        """
+        kept: dict[str, Any] = {"use_cache": False}
+        if cache is not None:
+            kept = {"use_cache": True, self._cache_argument or "cache": cache}
         if batch.pictures is None:
-            out = self._text(input_ids=batch.ids, attention_mask=batch.mask, use_cache=False)
+            if shift and cache is not None:
+                seen, (rows, tokens) = cache.get_seq_length(), batch.ids.shape
+                places = torch.arange(seen + shift, seen + shift + tokens, device=self.device)
+                kept["position_ids"] = places.expand(3, rows, tokens)  # text stands alike on all three axes
+            out = self._text(input_ids=batch.ids, attention_mask=batch.mask, **kept)
             return out.last_hidden_state
         pixels, grids, types = batch.pictures
         out = self._whole(
@@ -80,9 +111,37 @@ class Backbone:
             pixel_values=pixels,
             image_grid_thw=grids,
             mm_token_type_ids=types,
-            use_cache=False,
+            **kept,
         )
         return out.last_hidden_state
+
+    @cached_property
+    def goes_on(self) -> bool:
+        """Whether a text can be read in parts. Tried once on a few tokens: a model of a family that nobody here has
+        met may take a cache and still not use it."""
+        if self._cache_argument is None or not covers(self.text_config):
+            return False
+        ids = torch.arange(1, _TRIAL + 1, device=self.device)[None] % len(self.rows)
+        half = _TRIAL // 2
+        with torch.inference_mode():
+            whole = self.hidden(Batch(ids, None))[:, half:].float()
+            cache = self.empty_cache()
+            self.hidden(Batch(ids[:, :half], None), cache=cache)
+            again = Past.of(cache).cache(self.text_config)
+            parts = self.hidden(Batch(ids[:, half:], None), cache=again).float()
+        # Far above rounding, far below what another text would give.
+        tolerance = 1e-3 if self.dtype == torch.float32 else 0.1
+        return bool((parts - whole).norm() <= tolerance * whole.norm())
+
+    def empty_cache(self) -> Cache:
+        """A cache for one row that has read nothing."""
+        return DynamicCache(config=self.text_config)
+
+    @cached_property
+    def _cache_argument(self) -> str | None:
+        """What the text part calls its cache: the name changed between versions of transformers."""
+        known = inspect.signature(self._text.forward).parameters
+        return next((name for name in ("cache", "past_key_values") if name in known), None)
 
 
 def pad(rows: Sequence[Sequence[int]], fill: int, device: torch.device) -> Tensor:

@@ -4,7 +4,11 @@ Contract
 --------
 `open_clef` loads a checkpoint (`model.checkpoint`), `Clef` answers (`model.scorer.Scorer`). Requests are encoded and
 checked before the model runs, sorted by length into batches with little padding, and read in one forward pass each;
-pictures and text may be mixed. Logits come out in model order as float64. Nothing is remembered between calls.
+pictures and text may be mixed. Logits come out in model order as float64.
+
+What was read of a state is kept within `state_memory` bytes where it is likely to be asked again (`model.prefix`), and
+several requests on one state read it once. That changes time and, by rounding, the last digits of a logit (up to 1e-5
+in float32); `Reading.reused` tells of it.
 """
 
 from __future__ import annotations
@@ -21,14 +25,20 @@ from model.backbone import Backbone, Batch, choose_device, choose_dtype, load_ba
 from model.checkpoint import Checkpoint, CheckpointError, Progress, find, save
 from model.encoding import Encoded, Encoder
 from model.head import JointSchemaHead
-from model.images import Picture, picture_tokens, prepare
+from model.images import Picture, grid, picture_tokens, prepare
 from model.layout import Layout
+from model.looked import Looked, looked
+from model.prefix import Prefix, Prefixes, Text, continued
 from model.questions import CLEF_LIMITS, FieldError, Limits, Questions, StateError, parse_questions
 from model.scorer import QuestionIds, Reading, Request, ScorerInfo
 from model.state import State, Tokens
 
 MAX_TOKENS = 16_384
 """What the released code reads at most unless told otherwise; the backbone itself can read 262,144."""
+
+STATE_MEMORY = 1 << 30
+"""Bytes for what was read of states, unless told otherwise. On a GPU twice that, but at most a quarter of what is free
+once the model is loaded."""
 
 BATCH_TOKENS = 32_768
 BATCH_ROWS = 32
@@ -46,12 +56,15 @@ class Clef:
         head: JointSchemaHead,
         encoder: Encoder,
         limits: Limits = CLEF_LIMITS,
+        state_memory: int = STATE_MEMORY,
     ) -> None:
         self.limits = limits
         self.checkpoint = checkpoint
         self.backbone = backbone
         self.head = head
         self.encoder = encoder
+        self.states = Prefixes(backbone, head, budget=state_memory)
+        """What was read of states. After a change of weights: `states.forget()`."""
         self._info = _describe(checkpoint, backbone, head, encoder)
 
     @property
@@ -89,12 +102,28 @@ class Clef:
         encoded = [self.encode(request) for request in requests]
         pictures = [request.state.pictures for request in requests]
         readings: dict[int, Reading] = {}
-        for rows in batches([len(e.ids) for e in encoded]):
-            batch = [encoded[i] for i in rows]
-            logits, _, layout = self.run(batch, [pictures[i] for i in rows])
-            for i, e, values in zip(rows, batch, layout.split(logits), strict=True):
+
+        def fill(rows: Sequence[int], reused: Sequence[int], logits: torch.Tensor, layout: Layout) -> None:
+            for i, old, values in zip(rows, reused, layout.split(logits), strict=True):
+                e = encoded[i]
                 by_id = {field.id: row for field, row in zip(e.fields, values, strict=True)}
-                readings[i] = Reading(by_id, e.tokens, e.cut)
+                readings[i] = Reading(by_id, e.tokens, e.cut, reused=old)
+
+        for text, group in self._by_text(encoded, pictures):
+            # The same state for all of them: read once, or not at all.
+            found = self._prefix(text, encoded[group[0]], pictures[group[0]], len(group), len(group) == len(requests))
+            if found is None:
+                continue
+            prefix, begun = found
+            for places in batches([len(encoded[i].ids) for i in group]):
+                rows = [group[place] for place in places]
+                logits, _, layout = self.run_after(prefix, [encoded[i] for i in rows])
+                fill(rows, [begun if i == group[0] else len(text) for i in rows], logits, layout)
+        rest = [i for i in range(len(requests)) if i not in readings]
+        for places in batches([len(encoded[i].ids) for i in rest]):
+            rows = [rest[place] for place in places]
+            logits, _, layout = self.run([encoded[i] for i in rows], [pictures[i] for i in rows])
+            fill(rows, [0] * len(rows), logits, layout)
         return [readings[i] for i in range(len(requests))]
 
     def routing(self, request: Request) -> tuple[Encoded, dict[str, np.ndarray]]:
@@ -106,14 +135,30 @@ class Clef:
         heads and routing layers (`model.head.JointSchemaHead.decide`); `Encoded.state` and `offsets` lead from tokens
         to characters.
         """
-        encoded = self.encode(request)
-        _, routing, _ = self.run([encoded], [request.state.pictures], with_routing=True)
+        encoded, pictures = self.encode(request), request.state.pictures
+        found = None
+        for text, _ in self._by_text([encoded], [pictures]):
+            found = self._prefix(text, encoded, pictures, 1, lone=True)
+        if found is None:
+            _, routing, _ = self.run([encoded], [pictures], with_routing=True)
+        else:
+            _, routing, _ = self.run_after(found[0], [encoded], with_routing=True)
         assert routing is not None
         looks, at, by_id = routing[0].float().cpu().numpy(), 0, {}
         for field in encoded.fields:
             by_id[field.id] = looks[at : at + len(field.options)]
             at += len(field.options)
         return encoded, by_id
+
+    def look(self, request: Request, question: str, option: str) -> Looked | None:
+        """Where one option looked in the state (`model.looked.Looks`).
+
+        Raises
+        ------
+        InvalidRequest : the request does not ask this, or as `encode`.
+        """
+        grids = self._grids(request.state.pictures)
+        return looked(request, question, option, grids, lambda: self.routing(request))
 
     def warm_up(self) -> None:
         """Answer one small question, so that the first real one does not pay for what is set up once."""
@@ -147,21 +192,83 @@ class Clef:
         lengths = [len(e.ids) for e in batch]
         tokens = max(lengths)
         ids = pad([e.ids for e in batch], self.backbone.pad_id, device)
-        mask = None
-        if min(lengths) < tokens:
-            mask = torch.arange(tokens, device=device) < torch.tensor(lengths, device=device)[:, None]
+        mask = _mask(lengths, device)
         shown = None
         if flat := [picture for record in pictures for picture in record]:
-            assert self.checkpoint.pictures is not None
-            pixels, grids = prepare(flat, self.checkpoint.pictures)
-            types = pad([e.token_types() for e in batch], 0, device)
-            shown = pixels.to(device), grids.to(device), types
+            shown = self._shown(flat, [e.token_types() for e in batch])
         hidden = self.backbone.hidden(Batch(ids, mask, shown))
         layout = Layout.of([e.fields for e in batch], lengths, tokens, device)
         lexical = self.backbone.rows[ids.flatten()[layout.rows]]
         memory = self.head.remember(hidden)
         logits, routing = self.head.decide(memory, layout, lexical, mask, with_routing=with_routing)
         return logits, routing, layout
+
+    @torch.inference_mode()
+    def run_after(
+        self, prefix: Prefix, batch: Sequence[Encoded], *, with_routing: bool = False
+    ) -> tuple[torch.Tensor, torch.Tensor | None, Layout]:
+        """As `run`, of requests that all begin with `prefix` up to their schemas: only these are read."""
+        device, begun = self.backbone.device, len(prefix.text)
+        tails = [e.ids[begun:] for e in batch]
+        lengths = [len(tail) for tail in tails]
+        ids = pad(tails, self.backbone.pad_id, device)
+        cache = prefix.past.cache(self.backbone.text_config, len(batch))
+        hidden = self.backbone.hidden(Batch(ids, None), cache=cache, shift=prefix.text.shift)
+        fields = [[field.shifted(-begun) for field in e.fields] for e in batch]
+        layout = Layout.of(fields, lengths, max(lengths), device)
+        lexical = self.backbone.rows[ids.flatten()[layout.rows]]
+        memory = continued(prefix, len(batch), self.head.remember(hidden))
+        mask = _mask([begun + n for n in lengths], device)
+        logits, routing = self.head.decide(memory, layout, lexical, mask, with_routing=with_routing)
+        return logits, routing, layout
+
+    def _by_text(
+        self, encoded: Sequence[Encoded], pictures: Sequence[Sequence[Picture]]
+    ) -> list[tuple[Text, list[int]]]:
+        """What is to be read before the schemas, and which requests share it; nothing where nothing is kept."""
+        if not self.states.budget:
+            return []
+        groups: dict[Any, tuple[Text, list[int]]] = {}
+        for i, (e, shown) in enumerate(zip(encoded, pictures, strict=True)):
+            text = Text(
+                ids=np.array(e.ids[: e.schema_at], dtype=np.int32),
+                state_at=e.state[0],
+                pictures=tuple(f"{p.sha256} {p.width}×{p.height}" for p in shown),
+                # A picture takes as many positions as its longer side has tokens.
+                shift=sum(max(rows, columns) - rows * columns for rows, columns in self._grids(shown)),
+            )
+            groups.setdefault(text.key, (text, []))[1].append(i)
+        return list(groups.values())
+
+    def _prefix(
+        self, text: Text, encoded: Encoded, pictures: Sequence[Picture], asked: int, lone: bool
+    ) -> tuple[Prefix, int] | None:
+        """What was read of the text and how much of it before this call, or None if it is not worth keeping."""
+        if (found := self.states.find(text)) is not None:
+            return found, len(text)
+        if not self.states.wanted(text, asked=asked, lone=lone):
+            return None
+        shown = None
+        if pictures and not self.states.begun(text):
+            shown = self._shown(pictures, [encoded.token_types()[: len(text)]])
+        return self.states.read(text, shown)
+
+    def _shown(
+        self, pictures: Sequence[Picture], types: Sequence[Sequence[int]]
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Pictures and token types as `Batch` holds them."""
+        assert self.checkpoint.pictures is not None
+        device = self.backbone.device
+        pixels, grids = prepare(pictures, self.checkpoint.pictures)
+        return pixels.to(device), grids.to(device), pad(types, 0, device)
+
+    def _grids(self, pictures: Sequence[Picture]) -> list[tuple[int, int]]:
+        """Rows and columns of each picture, in tokens; none where the backbone sees no pictures."""
+        settings = self.checkpoint.pictures
+        if settings is None:
+            return []
+        grids = [grid(picture.width, picture.height, settings) for picture in pictures]
+        return [(rows // settings.merge, columns // settings.merge) for _, rows, columns in grids]
 
     def _picture_tokens(self, state: State) -> list[int]:
         settings = self.checkpoint.pictures
@@ -182,6 +289,7 @@ def open_clef(
     limits: Limits = CLEF_LIMITS,
     head: str | Path | None = None,
     reference_specials: bool = False,
+    state_memory: int | None = None,
     progress: Progress | None = None,
 ) -> Clef:
     """Load a checkpoint.
@@ -196,6 +304,7 @@ def open_clef(
     limits : how much one request may ask.
     head : folder or hub name of the head's files, where they are not beside the backbone.
     reference_specials : parse control tokens in the caller's text, as the released code does; for parity tests only.
+    state_memory : bytes for what was read of states; 0 keeps nothing; see `STATE_MEMORY` if not given.
     progress : told what is being done.
 
     Raises
@@ -225,7 +334,11 @@ def open_clef(
         )
     backbone = load_backbone(checkpoint, device=where, dtype=choose_dtype(dtype, where), progress=progress)
     joint_head = load_head(checkpoint, device=where)
-    return Clef(checkpoint, backbone=backbone, head=joint_head, encoder=encoder, limits=limits)
+    if state_memory is None:
+        state_memory = _state_memory(where)
+    return Clef(
+        checkpoint, backbone=backbone, head=joint_head, encoder=encoder, limits=limits, state_memory=state_memory
+    )
 
 
 def batches(lengths: Sequence[int]) -> list[list[int]]:
@@ -244,6 +357,22 @@ def batches(lengths: Sequence[int]) -> list[list[int]]:
                 continue
         groups.append([i])
     return groups
+
+
+def _mask(lengths: Sequence[int], device: torch.device) -> torch.Tensor | None:
+    """[B, T] bool, true on real tokens; None if there are no pads."""
+    longest = max(lengths)
+    if min(lengths) == longest:
+        return None
+    return torch.arange(longest, device=device) < torch.tensor(lengths, device=device)[:, None]
+
+
+def _state_memory(device: torch.device) -> int:
+    """See `STATE_MEMORY`."""
+    if device.type != "cuda":
+        return STATE_MEMORY
+    free, _ = torch.cuda.mem_get_info(device)
+    return min(2 * STATE_MEMORY, free // 4)
 
 
 def _describe(checkpoint: Checkpoint, backbone: Backbone, head: JointSchemaHead, encoder: Encoder) -> ScorerInfo:

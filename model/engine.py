@@ -6,9 +6,10 @@ Contract
 * `submit` puts a request into a bounded queue (`Busy` when full, `NotReady` while loading) and returns a future.
 * `key` marks requests of which only the newest matters (a page that is being typed into): a queued request with the
   same key is dropped (its future raises `Superseded`). A request that is already running is never interrupted.
-* A future that its owner cancelled while it waited is not run.
+* A future that its owner cancelled while it waited is not run, and gives its place in the queue free.
 * Requests that wait are read together, up to `batch` at a time. If one of a batch fails, each is asked alone, so that
   a bad request spoils no other.
+* Other work on the scorer (`run`, such as `look`) waits in the same queue under the same rules, and runs alone.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from model.answers import Answer, answers_from_logits
+from model.looked import Looked, look
 from model.questions import InvalidRequest, Questions
 from model.scorer import Reading, Request, Scorer, ScorerInfo
 from model.state import Cut, State, Tokens
@@ -31,6 +33,7 @@ log = logging.getLogger(__name__)
 
 Progress: TypeAlias = Callable[[str, float | None], None]
 """Called with a plain sentence and, where it is known, the share done (0..1)."""
+T = TypeVar("T")
 
 
 class NotReady(RuntimeError):
@@ -73,13 +76,17 @@ class Decision:
     cut: Cut | None = None
     words: tuple[str, ...] = ()
     looked: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    reused: int = 0
+    """Tokens of `tokens.total` that had been read before, so that this request did not pay for them."""
 
 
 @dataclass
 class _Job:
-    request: Request
+    """A request to decide, or other work."""
+
+    wanted: Request | Callable[[Scorer], Any]
     key: str | None
-    future: Future[Decision]
+    future: Future[Any]
 
 
 class Engine:
@@ -118,8 +125,9 @@ class Engine:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait."""
-        return len(self._jobs)
+        """How many requests wait that somebody still wants."""
+        with self._wake:
+            return sum(not job.future.cancelled() for job in self._jobs)
 
     def wait_ready(self, timeout: float | None = None) -> EngineStatus:
         """Blocks until loading ended one way or the other, or until `timeout` seconds passed."""
@@ -129,7 +137,18 @@ class Engine:
 
     def submit(self, request: Request, *, key: str | None = None) -> Future[Decision]:
         """A future of the decision. Raises NotReady, Busy or Closed at once; see the contract for `key`."""
-        future: Future[Decision] = Future()
+        return self._put(request, key)
+
+    def run(self, work: Callable[[Scorer], T], *, key: str | None = None) -> Future[T]:
+        """A future of what `work` returns, run by the worker on the scorer. Raises as `submit`."""
+        return self._put(work, key)
+
+    def look(self, request: Request, question: str, option: str, *, key: str | None = None) -> Future[Looked | None]:
+        """A future of where the option looked (`model.looked.look`). Raises as `submit`."""
+        return self.run(lambda scorer: look(scorer, request, question, option), key=key)
+
+    def _put(self, wanted: Request | Callable[[Scorer], Any], key: str | None) -> Future[Any]:
+        future: Future[Any] = Future()
         dropped: list[_Job] = []
         with self._wake:
             if self._status.phase == "closed":
@@ -140,9 +159,12 @@ class Engine:
                 dropped = [job for job in self._jobs if job.key == key]
                 self._jobs = deque(job for job in self._jobs if job.key != key)
             if len(self._jobs) >= self._capacity:
+                # Those that nobody wants any more make room.
+                self._jobs = deque(job for job in self._jobs if not job.future.cancelled())
+            if len(self._jobs) >= self._capacity:
                 self._jobs.extend(dropped)
                 raise Busy(f"{self._capacity} requests are waiting already; try again soon")
-            self._jobs.append(_Job(request, key, future))
+            self._jobs.append(_Job(wanted, key, future))
             self._wake.notify_all()
         for job in dropped:
             _fail(job.future, Superseded("a newer request took its place"))
@@ -185,15 +207,22 @@ class Engine:
             self._wake.wait_for(lambda: self._jobs or self._status.phase == "closed")
             if self._status.phase == "closed":
                 return None
-            taken = [self._jobs.popleft() for _ in range(min(self._batch, len(self._jobs)))]
+            taken = [self._jobs.popleft()]
+            if isinstance(taken[0].wanted, Request):
+                while self._jobs and len(taken) < self._batch and isinstance(self._jobs[0].wanted, Request):
+                    taken.append(self._jobs.popleft())
         return [job for job in taken if job.future.set_running_or_notify_cancel()]
 
     def _run(self, scorer: Scorer, jobs: list[_Job]) -> None:
         if not jobs:
             return
+        if not isinstance(jobs[0].wanted, Request):
+            _work_on(scorer, jobs[0].wanted, jobs[0].future)
+            return
+        requests = [job.wanted for job in jobs if isinstance(job.wanted, Request)]
         started = time.perf_counter()
         try:
-            readings = scorer.score([job.request for job in jobs])
+            readings = scorer.score(requests)
         except Exception as failure:
             # The edge of the worker: the failure belongs to the caller, and the next request must still be served.
             if len(jobs) == 1:
@@ -205,14 +234,26 @@ class Engine:
                 self._run(scorer, [job])
             return
         seconds = (time.perf_counter() - started) / len(jobs)
-        for job, reading in zip(jobs, readings, strict=True):
+        for job, request, reading in zip(jobs, requests, readings, strict=True):
             try:
-                decision = _decision(job.request, reading, scorer.info, seconds)
+                decision = _decision(request, reading, scorer.info, seconds)
             except ArithmeticError as failure:
                 log.exception("the scorer returned numbers that are not finite")
                 _fail(job.future, failure)
             else:
                 job.future.set_result(decision)
+
+
+def _work_on(scorer: Scorer, work: Callable[[Scorer], Any], future: Future[Any]) -> None:
+    try:
+        result = work(scorer)
+    except Exception as failure:
+        # As for requests: the failure belongs to the caller.
+        if not isinstance(failure, InvalidRequest):
+            log.exception("work on the scorer failed")
+        _fail(future, failure)
+    else:
+        future.set_result(result)
 
 
 def _decision(request: Request, reading: Reading, scorer: ScorerInfo, seconds: float) -> Decision:
@@ -226,6 +267,7 @@ def _decision(request: Request, reading: Reading, scorer: ScorerInfo, seconds: f
         cut=reading.cut,
         words=reading.words,
         looked=reading.looked,
+        reused=reading.reused,
     )
 
 

@@ -57,6 +57,7 @@ class Reading:
     `logits` per question id, in model order (`question.options()`), float64 values.
     `words` is text that the scorer found in the pictures and read as part of the state (OCR); one entry per picture.
     `looked` per question: character ranges of the rendered state that were read, where a scorer reads only part of it.
+    `reused` tokens of the request had been read before and cost nothing this time.
     """
 
     logits: Mapping[str, Sequence[float]]
@@ -64,6 +65,7 @@ class Reading:
     cut: Cut | None = None
     words: tuple[str, ...] = ()
     looked: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    reused: int = 0
 
 
 class Scorer(Protocol):

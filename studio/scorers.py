@@ -43,6 +43,7 @@ def _clef(settings: Settings) -> Callable[[Progress], Scorer]:
             question_ids=settings.question_ids,
             threads=settings.threads,
             limits=settings.limits,
+            state_memory=None if settings.state_memory is None else settings.state_memory << 20,
             progress=progress,
         )
 

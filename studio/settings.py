@@ -24,7 +24,8 @@ DEFAULT_MODEL = "embedded"
 
 @dataclass(frozen=True)
 class Settings:
-    """All that can be set. `model` is "embedded", a folder, or a hub name such as "Cloudflare/clef-flash"."""
+    """All that can be set. `model` is "embedded", a folder, or a hub name such as "Cloudflare/clef-flash".
+    `state_memory` is in MB (2^20 bytes)."""
 
     model: str = DEFAULT_MODEL
     device: str = "auto"
@@ -32,6 +33,7 @@ class Settings:
     max_tokens: int | None = None
     question_ids: str | None = None
     threads: int | None = None
+    state_memory: int | None = None
     data: Path = field(default_factory=lambda: Path(platformdirs.user_data_dir("clef-studio")))
     host: str = "127.0.0.1"
     port: int = 7860
@@ -68,6 +70,7 @@ def parse(argv: Sequence[str] | None = None, environ: Mapping[str, str] = os.env
         max_tokens=given.max_tokens,
         question_ids=given.question_ids,
         threads=given.threads,
+        state_memory=given.state_memory,
         data=Path(given.data).expanduser().resolve(),
         host=given.host,
         port=given.port,
@@ -116,6 +119,14 @@ def _parser() -> argparse.ArgumentParser:
         help="whether the model reads question ids (default: a property of the checkpoint)",
     )
     model.add_argument("--threads", type=_positive, default=None, metavar="N", help="CPU threads (default: torch's)")
+    model.add_argument(
+        "--state-memory",
+        type=_not_negative,
+        default=None,
+        metavar="MB",
+        help="memory for what was read of states, so that a changed question does not pay for its state again; "
+        "0 keeps nothing (default: 1024; on a GPU 2048, or a quarter of what is free)",
+    )
     server = parser.add_argument_group("server")
     server.add_argument(
         "--data", default=str(defaults.data), metavar="DIR", help="where everything is kept (default: %(default)s)"
@@ -148,6 +159,13 @@ def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return number
+
+
+def _not_negative(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
     return number
 
 

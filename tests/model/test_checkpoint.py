@@ -253,6 +253,7 @@ def test_what_is_saved_opens_to_the_same_logits(
     assert {name: tuple(t.shape) for name, t in head.items()} == tensor_shapes(RELEASE / "joint_head.safetensors")
     again = open_clef(folder, device="cpu")
     requests = [request(CASES[0]), request(CASES[-1])]
+    clef.states.forget()  # what is kept of states changes the last digits
     assert [r.logits for r in again.score(requests)] == [r.logits for r in clef.score(requests)]
 
 
@@ -308,6 +309,7 @@ def test_any_causal_backbone_with_a_head_answers(other: tuple[Path, Path], tmp_p
     assert len({str(reading.logits) for reading in together}) == len(texts)
     clef.save(tmp_path / "both")
     again = open_clef(tmp_path / "both", device="cpu")
+    clef.states.forget()  # what is kept of states changes the last digits
     assert again.score(texts[:1])[0].logits == clef.score(texts[:1])[0].logits
 
 

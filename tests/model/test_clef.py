@@ -116,11 +116,12 @@ def test_control_tokens_in_a_state_change_the_answer_only_with_the_switch(clef: 
     assert distance(case, clef.score([request(case)])[0]) > PARITY
 
 
-def test_nothing_is_remembered_between_calls(clef: Clef) -> None:
+def test_no_call_changes_a_later_answer(clef: Clef) -> None:
     with_pictures, text = request(CASES[-1]), request(CASES[0])
     before = clef.score([text])[0].logits
     clef.score([with_pictures])
-    assert clef.score([text])[0].logits == before
+    for key, row in clef.score([text])[0].logits.items():
+        assert row == pytest.approx(before[key], abs=SAME)
 
 
 def test_neutral_ids_make_names_powerless() -> None:

@@ -33,6 +33,7 @@ def test_the_command_line_beats_the_environment() -> None:
     [
         (["--port", "99999"], {}, "--port"),
         (["--max-tokens", "0"], {}, "--max-tokens"),
+        (["--state-memory", "-1"], {}, "--state-memory"),
         (["--dtype", "int3"], {}, "--dtype"),
         ([], {"CLEF_STUDIO_DTYPE": "int3"}, "CLEF_STUDIO_DTYPE"),
         ([], {"CLEF_STUDIO_PORT": "x"}, "--port"),
