@@ -3,7 +3,8 @@
 Contract
 --------
 A label first keeps the decision that it is laid on, then itself; it is acknowledged only when both are on the disk. The
-ids come from the page, so a request that is sent twice is kept once. Replies are plain JSON; `{"error": ...}` is for a
+ids come from the page, so a request that is sent twice is kept once; another request under a kept id is refused. A run
+belongs to the schema and version that it was first kept under. Replies are plain JSON; `{"error": ...}` is for a
 person.
 """
 
@@ -17,9 +18,9 @@ from anyio import to_thread
 from pydantic import BaseModel, Field, ValidationError
 
 from model.engine import Decision
-from model.questions import Json
+from model.questions import Json, schema_hash
 from storage.database import Database, DatabaseError
-from storage.decisions import DecisionRecord, get_decision, record_decision
+from storage.decisions import DecisionRecord, get_decision, keep_decision, record_decision
 from storage.errors import NotFound, StorageError
 from storage.labels import Label, add_label, undo_label
 from storage.schemas import (
@@ -29,6 +30,7 @@ from storage.schemas import (
     get_draft,
     get_schema,
     list_schemas,
+    list_versions,
     rename_schema,
 )
 from storage.schemas import (
@@ -63,12 +65,27 @@ class Taken(BaseModel):
     id: UUID = Field(default_factory=uuid4)
 
 
+class GivenRun(BaseModel):
+    """A painted run that a person wants to keep; `request` is its payload."""
+
+    fingerprint: str
+    schema_id: UUID | None = None
+    request: Ask
+
+
+class DroppedRun(BaseModel):
+    """A run that need not be kept any more."""
+
+    run: UUID
+
+
 class GivenDraft(BaseModel):
     """A draft as the page sends it. `revision` is the one that it was made from, 0 for a new one."""
 
     schema_id: UUID
     revision: int
     name: str
+    description: str | None = None
     document: Json
 
 
@@ -86,7 +103,7 @@ class Keeper:
             decision = await self._asker.decided(given.request, given.fingerprint)
             label = await to_thread.run_sync(self._keep, given, decision)
         except (StorageError, DatabaseError) as error:
-            return {"error": {"kind": "refused", "message": _sentence(error)}}
+            return {"error": {"kind": "refused", "message": sentence(error)}}
         except EXPECTED as failure:
             return {"error": refused(failure)}
         except Exception:
@@ -94,31 +111,46 @@ class Keeper:
             return {"error": FAILED}
         return {"label": label.id, "decision": label.decision}
 
+    async def keep_run(self, payload: Json) -> Json:
+        """Keeps a painted run for the history: {"kept": its uuid} once it is on the disk."""
+        try:
+            given = GivenRun.model_validate(payload)
+            decision = await self._asker.decided(given.request, given.fingerprint)
+            key = await to_thread.run_sync(self._record, given, decision)
+            await to_thread.run_sync(keep_decision, self._database, key)
+        except (StorageError, DatabaseError) as error:
+            return {"error": {"kind": "refused", "message": sentence(error)}}
+        except EXPECTED as failure:
+            return {"error": refused(failure)}
+        except Exception:
+            log.exception("a run was not kept")
+            return {"error": FAILED}
+        return {"kept": key}
+
+    def drop_run(self, payload: Json) -> Json:
+        """Takes the mark away that `keep_run` made. Nothing is deleted; a labelled run stays in the history."""
+        try:
+            key = str(DroppedRun.model_validate(payload).run)
+            keep_decision(self._database, key, kept=False)
+        except (StorageError, DatabaseError) as error:
+            return {"error": {"kind": "refused", "message": sentence(error)}}
+        except ValidationError as failure:
+            return {"error": refused(failure)}
+        return {"dropped": key}
+
     def unlabel(self, payload: Json) -> Json:
         """Takes a label back; it stays in the history."""
         try:
             taken = Taken.model_validate(payload)
             undo_label(self._database, str(taken.uuid), id=str(taken.id))
         except (StorageError, DatabaseError) as error:
-            return {"error": {"kind": "refused", "message": _sentence(error)}}
+            return {"error": {"kind": "refused", "message": sentence(error)}}
         except ValidationError as failure:
             return {"error": refused(failure)}
         return {"taken": str(taken.uuid)}
 
     def _keep(self, given: GivenLabel, decision: Decision) -> Label:
-        key = str(given.request.run)
-        try:
-            get_decision(self._database, key)
-        except NotFound:
-            record = DecisionRecord.of(
-                decision,
-                id=key,
-                source="page",
-                pictures=given.request.pictures,
-                schema_id=self._schema(given.schema_id),
-                kept=True,
-            )
-            record_decision(self._database, record)
+        key = self._record(given, decision)
         return add_label(
             self._database,
             id=str(given.uuid),
@@ -132,14 +164,41 @@ class Keeper:
             source="volunteered",
         )
 
-    def _schema(self, schema_id: UUID | None) -> str | None:
-        """The schema that the page works on, if it is kept already."""
-        if schema_id is None:
-            return None
+    def _record(self, given: GivenLabel | GivenRun, decision: Decision) -> str:
+        """Keeps the run that `given` is about and returns its uuid. Raises Conflict for another run under it."""
+        key = str(given.request.run)
+        schema_id, version = self._origin(key, given.schema_id, decision)
+        record = DecisionRecord.of(
+            decision,
+            id=key,
+            source="page",
+            pictures=given.request.pictures,
+            schema_id=schema_id,
+            version=version,
+            kept=True,
+        )
+        return record_decision(self._database, record).id
+
+    def _origin(self, run: str, schema_id: UUID | None, decision: Decision) -> tuple[str | None, int | None]:
+        """Schema and version of a run: those it was kept under; else the page's, as far as they are kept already.
+
+        Between two labels of one run its schema may be saved or published for the first time.
+        """
         try:
-            return get_schema(self._database, str(schema_id)).id
+            before = get_decision(self._database, run)
         except NotFound:
-            return None
+            pass
+        else:
+            return before.schema_id, before.version
+        if schema_id is None:
+            return None, None
+        try:
+            key = get_schema(self._database, str(schema_id)).id
+        except NotFound:
+            return None, None
+        asked = schema_hash(decision.questions)
+        versions = list_versions(self._database, key)
+        return key, next((v.number for v in versions if v.sha256 == asked), None)
 
 
 def save_draft(database: Database, payload: Json) -> Json:
@@ -147,16 +206,15 @@ def save_draft(database: Database, payload: Json) -> Json:
     try:
         given = GivenDraft.model_validate(payload)
         key, name = str(given.schema_id), given.name.strip()[:NAME_LENGTH] or NO_NAME
-        schema = create_schema(database, name=name, document=given.document, schema_id=key)
-        revision = schema.revision
-        if given.revision or schema.revision > 1:
-            revision = save(database, key, document=given.document, base_revision=given.revision)
-        if schema.name != name:
-            rename_schema(database, key, name=name)
+        about = given.description
+        schema = create_schema(database, name=name, description=about or "", document=given.document, schema_id=key)
+        revision = save(database, key, document=given.document, base_revision=given.revision)
+        if schema.name != name or (about is not None and schema.description != about.strip()):
+            rename_schema(database, key, name=name, description=about)
     except DraftConflict as conflict:
         return {"conflict": {"revision": conflict.current.revision, "document": conflict.current.document}}
     except (StorageError, DatabaseError) as error:
-        return {"error": {"kind": "refused", "message": _sentence(error)}}
+        return {"error": {"kind": "refused", "message": sentence(error)}}
     except ValidationError as failure:
         return {"error": refused(failure)}
     return {"revision": revision}
@@ -170,11 +228,12 @@ def load_draft(database: Database) -> Json:
             return {"draft": None}
         draft = get_draft(database, schemas[0].id)
     except (StorageError, DatabaseError) as error:
-        return {"error": {"kind": "refused", "message": _sentence(error)}}
+        return {"error": {"kind": "refused", "message": sentence(error)}}
     return {"draft": {"schema_id": draft.schema_id, "revision": draft.revision, "document": draft.document}}
 
 
-def _sentence(error: StorageError | DatabaseError) -> str:
+def sentence(error: StorageError | DatabaseError) -> str:
+    """What went wrong in storage, for a person."""
     if isinstance(error, DatabaseError):
         log.error("the page could not write: %s", error)
         return f"It could not be written: {error}"
