@@ -1,0 +1,217 @@
+"""Trains the embedded model: `python -m model.embedded.train --data FOLDER --out assets/embedded`.
+
+Contract
+--------
+Reads the untuned backbone, our corpus and the public sets in FOLDER; tunes the encoder's layers and the scorer on
+pairs; keeps the exponential average of the weights at the step that is best on held-back *tasks* (never on the
+evaluation sets); fits the prior's weight and one temperature per question type there; writes the weights
+(`model.embedded.weights`) and prints the table. Same seed, same threads, same machine: same weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from model.embedded.backbone import open_backbone
+from model.embedded.corpus import read_corpus
+from model.embedded.develop import Development, develop_tasks, fit_scales, measure
+from model.embedded.encoder import LAYERS, Encoder, untuned_encoder
+from model.embedded.pairs import TYPES, PairModel
+from model.embedded.prepared import Prepared, Texts, prepare, sheet_logits
+from model.embedded.public import IntentSet, read_intents, read_yes_no
+from model.embedded.tasks import Draw
+from model.embedded.weights import Scales, save_weights
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides the weights, besides the data."""
+
+    seed: int = 20
+    steps: int = 400
+    sheets: int = 10
+    """Messages per step; each is asked about seven questions."""
+    rate: float = 2e-4
+    layer_decay: float = 0.85
+    """The learning rate of each layer below the last, as a factor of the next higher one's."""
+    scorer_rate: float = 1e-3
+    frozen: int = 1
+    """Lowest layers that stay as they are: less work, and nearer to the untuned encoder."""
+    warm: int = 40
+    pull: float = 0.02
+    """Decoupled decay towards the untuned weights, per unit of learning rate x 100."""
+    average: float = 0.985
+    smoothing: float = 0.06
+    prior: float = 10.0
+    """Weight of the cosine prior while training; `fit_scales` fits what is shipped."""
+    length: int = 160
+    """Most tokens of the state while training."""
+    check_every: int = 100
+
+
+def example_loss(logits: Tensor, example: Prepared, recipe: Recipe) -> Tensor:
+    """Smoothed cross-entropy plus Brier score; for a score also the ranked probability score."""
+    if TYPES[example.column] == "noul":
+        full = torch.cat([logits, torch.zeros(1)])
+    elif TYPES[example.column] == "choice":
+        full = logits + recipe.prior * example.cosines
+    else:
+        full = logits
+    count = len(full)
+    target = torch.full((count,), recipe.smoothing / count)
+    target[example.answer] += 1 - recipe.smoothing
+    log_p = F.log_softmax(full, 0)
+    p = log_p.exp()
+    loss = -(target * log_p).sum() + (p - target).pow(2).sum()
+    if TYPES[example.column] == "score":
+        loss = loss + 2 * (p.cumsum(0) - target.cumsum(0)).pow(2).sum()
+    return loss
+
+
+def parameter_groups(model: PairModel, recipe: Recipe) -> list[dict[str, Any]]:
+    """AdamW groups: the layers with rates that fall towards the input, and the scorer."""
+    groups: list[dict[str, Any]] = []
+    for i, layer in enumerate(model.encoder.layers):
+        if i < recipe.frozen:
+            continue
+        rate = recipe.rate * recipe.layer_decay ** (LAYERS - 1 - i)
+        groups.append({"params": list(layer.parameters()), "lr": rate, "base": rate})
+    groups.append({"params": list(model.scorer.parameters()), "lr": recipe.scorer_rate, "base": recipe.scorer_rate})
+    return groups
+
+
+def neighbours(intents: Sequence[tuple[IntentSet, str]], reader: Texts) -> dict[tuple[str, str], list[str]]:
+    """For each trained intent, the others of its set, nearest first (untuned vectors of five messages' mean)."""
+    near: dict[tuple[str, str], list[str]] = {}
+    for name in sorted({s.name for s, _ in intents}):
+        of_set = [(s, i) for s, i in intents if s.name == name]
+        names = [i for _, i in of_set]
+        centres = torch.stack([reader.vectors(s.train[i][:5]).mean(0) for s, i in of_set])
+        similar = centres @ centres.T
+        for row, intent in enumerate(names):
+            order = similar[row].argsort(descending=True).tolist()
+            near[name, intent] = [names[j] for j in order if j != row]
+    return near
+
+
+def train(
+    draw: Draw,
+    development: Development,
+    reader: Texts,
+    model: PairModel,
+    recipe: Recipe,
+    keep: Callable[[PairModel, Scales, dict[str, Any]], None],
+    say: Callable[[str], None] = print,
+) -> None:
+    """Trains; `keep` gets the averaged model whenever it is better on the held-back tasks than before."""
+    rng = random.Random(recipe.seed)
+    torch.manual_seed(recipe.seed)
+    start = {name: value.detach().clone() for name, value in model.named_parameters()}
+    groups = parameter_groups(model, recipe)
+    trained = {id(p) for group in groups for p in group["params"]}
+    for parameter in model.parameters():
+        parameter.requires_grad_(id(parameter) in trained)
+    optimiser = torch.optim.AdamW(groups, weight_decay=0.0, betas=(0.9, 0.98))
+    averaged = {name: value.detach().clone() for name, value in model.named_parameters() if value.requires_grad}
+    best = -math.inf
+    began, losses = time.monotonic(), []
+    for step in range(1, recipe.steps + 1):
+        model.train()
+        examples = [example for _ in range(recipe.sheets) for example in draw.sheet(rng)]
+        sheets = prepare(examples, reader, length=recipe.length)
+        questions = [question for sheet in sheets for question in sheet.questions]
+        logits = sheet_logits(model, sheets)
+        loss = torch.stack([example_loss(z, q, recipe) for z, q in zip(logits, questions, strict=True)]).mean()
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
+        scale = schedule(step, recipe)
+        for group in optimiser.param_groups:
+            group["lr"] = group["base"] * scale
+        optimiser.step()
+        with torch.no_grad():
+            decay = min(recipe.average, (1 + step) / (10 + step))
+            for name, value in model.named_parameters():
+                if name in averaged:
+                    if not name.startswith("scorer"):
+                        value.sub_(value - start[name], alpha=recipe.pull * 100 * recipe.rate * scale)
+                    averaged[name].lerp_(value, 1 - decay)
+        losses.append(loss.item())
+        if step % recipe.check_every == 0 or step == recipe.steps:
+            shadow = shadow_of(model, averaged)
+            readings = development.readings(shadow)
+            scales = fit_scales(readings)
+            figures = measure(readings, scales)
+            mean = sum(losses[-recipe.check_every :]) / len(losses[-recipe.check_every :])
+            minutes = (time.monotonic() - began) / 60
+            shown = "  ".join(f"{name} {value:.3f}" for name, value in figures.items())
+            say(f"step {step:5d}  {minutes:5.1f} min  loss {mean:.3f}  {shown}")
+            if figures["criterion"] > best:
+                best = figures["criterion"]
+                keep(shadow, scales, {**asdict(recipe), "kept_step": step, "held_back": figures})
+
+
+def schedule(step: int, recipe: Recipe) -> float:
+    """Linear warm-up, then a cosine down to a twentieth."""
+    if step <= recipe.warm:
+        return step / recipe.warm
+    done = (step - recipe.warm) / max(1, recipe.steps - recipe.warm)
+    return 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * done))
+
+
+def shadow_of(model: PairModel, averaged: dict[str, Tensor]) -> PairModel:
+    """A copy of `model` with the averaged weights, in evaluation mode."""
+    shadow = PairModel(Encoder())
+    shadow.load_state_dict({**model.state_dict(), **averaged})
+    return shadow.eval()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m model.embedded.train", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with the public sets")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the weights")
+    parser.add_argument("--threads", type=int, default=2)
+    for name, kind in (("seed", int), ("steps", int), ("rate", float), ("pull", float), ("check-every", int)):
+        parser.add_argument(f"--{name}", type=kind, default=getattr(Recipe, name.replace("-", "_")))
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(options.threads)
+    recipe = Recipe(
+        seed=options.seed,
+        steps=options.steps,
+        rate=options.rate,
+        pull=options.pull,
+        check_every=options.check_every,
+    )
+    began = time.monotonic()
+    backbone = open_backbone()
+    untuned = untuned_encoder(backbone.tensors)
+    reader = Texts(backbone.tokenizer, untuned)
+    families, intents = read_corpus(), read_intents(options.data)
+    draw = Draw(families, intents, read_yes_no(options.data))
+    draw.set_neighbours(neighbours(draw.intents(), reader))
+    torch.manual_seed(recipe.seed)
+    model = PairModel(untuned_encoder(backbone.tensors))
+    development = Development(develop_tasks(families, intents, recipe.seed), reader)
+
+    def keep(tuned: PairModel, scales: Scales, facts: dict[str, Any]) -> None:
+        save_weights(options.out, tuned, scales, facts)
+        print(f"written to {options.out}: step {facts['kept_step']}, {scales}", flush=True)
+
+    train(draw, development, reader, model, recipe, keep, lambda line: print(line, flush=True))
+    print(f"{(time.monotonic() - began) / 60:.1f} minutes in all")
+
+
+if __name__ == "__main__":
+    main()
