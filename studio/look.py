@@ -49,16 +49,17 @@ def head() -> str:
     )
 
 
-def scripts() -> dict[str, Path]:
-    """The page's scripts by their path under `assets/design`."""
+@cache
+def scripts() -> dict[str, bytes]:
+    """The page's scripts by their path under `assets/design`, as they were when the studio started."""
     folder = ASSETS / "design"
-    return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.js"))}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.js"))}
 
 
 @cache
 def version() -> str:
     """Changes with every edit of a script: part of their address, so that no browser mixes two versions."""
     digest = hashlib.sha256()
-    for name, path in scripts().items():
-        digest.update(name.encode() + path.read_bytes())
+    for name, script in scripts().items():
+        digest.update(name.encode() + script)
     return digest.hexdigest()[:12]

@@ -98,7 +98,10 @@ class Section {
   }
 
   follow(question, index, errors) {
-    this.index = index;
+    if (this.index !== index) {
+      this.index = index;
+      this.label.renumber();
+    }
     setText(this.num, String(index + 1));
     setAttr(this.el, "aria-label", `Answer ${index + 1}, ${question.id}`);
     const blocked = errors?.[0] ?? null;

@@ -13,6 +13,14 @@ export class LabelBar {
     this.panel = h("div", { class: "cs-label-panel", hidden: true });
     this.answer = null;
     this.done = null;
+    this.panel.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !event.isComposing) this.#close();
+    });
+  }
+
+  /** The section has another number now: the buttons' names carry it. */
+  renumber() {
+    if (this.done === null && this.panel.hidden) this.#ask();
   }
 
   /** A new answer is painted (or none): a label belongs to the one before. */
@@ -77,7 +85,11 @@ export class LabelBar {
     this.panel.hidden = true;
     this.#said("saving…");
     const error = await this.host.label(this.section, { ...label, supersedes: before?.uuid ?? null });
-    if (this.done?.uuid !== label.uuid) return;
+    if (this.done?.uuid !== label.uuid) {
+      // A newer answer took the place of the one that was labelled.
+      this.host.spoken(error ? `${error} The label was not kept.` : "Label saved on the answer before your edit");
+      return;
+    }
     if (error) {
       this.done = before;
       this.panel.replaceChildren(h("span", { class: "cs-error" }, icon("alert"), `${error} The label was not kept.`));
@@ -113,7 +125,6 @@ export class LabelBar {
     const save = () => this.#save(this.done.verdict, this.done.truth, input.value.trim());
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.isComposing) save();
-      if (event.key === "Escape") this.#close();
     });
     this.panel.replaceChildren(input, button("is-small", "Save", { onclick: save }), button("is-small is-ghost", "Cancel", { onclick: () => this.#close() }));
     this.panel.hidden = false;

@@ -20,14 +20,15 @@ export class Live {
 
   /**
    * ask(payload) → reply; build() → {payload, signature, asked} or null (nothing to ask);
-   * on: {asking(), result(reply, sent), refused(error, sent), lost(tries), idle()}.
+   * on: {asking(), result(reply, sent), refused(error, sent), lost(tries), idle(), pending(is)}.
    */
   constructor({ ask, build, on, later = (fn, ms) => setTimeout(fn, ms), cancel = (t) => clearTimeout(t) }) {
     Object.assign(this, { ask, build, on, later, cancel });
   }
 
-  get busy() {
-    return this.#busy;
+  /** Whether the painted answers are still to be replaced: one runs, or one will. */
+  get pending() {
+    return this.#busy || this.#timer !== null;
   }
 
   /** The document changed. */
@@ -56,6 +57,7 @@ export class Live {
       this.#dirty = false;
       this.#run();
     }, ms);
+    this.on.pending(true);
   }
 
   async #run() {
@@ -63,13 +65,15 @@ export class Live {
     if (next === null) {
       this.#sent = "";
       this.on.idle();
+      this.on.pending(false);
       return;
     }
-    if (next.signature === this.#sent) return;
+    if (next.signature === this.#sent) return this.on.pending(false);
     this.#sent = next.signature;
     this.#seq += 1;
     const seq = this.#seq;
     this.#busy = true;
+    this.on.pending(true);
     this.on.asking();
     const started = performance.now();
     let reply = null;
@@ -92,6 +96,7 @@ export class Live {
       this.#dirty = false;
       this.kick();
     }
+    this.on.pending(this.pending);
   }
 
   #refused(error, sent) {

@@ -5,9 +5,10 @@
 
 import { Answers } from "./answers.js";
 import { makeApi } from "./api.js";
-import { button, h, icon, setText, setValue } from "./dom.js";
+import { button, h, icon, setAttr, setText, setValue } from "./dom.js";
 import { Draft, restore } from "./draft.js";
 import { Editor } from "./editor.js";
+import { ExamplePicker } from "./examples.js";
 import { exampleDoc, galleryItems } from "./gallery.js";
 import { mountHelp } from "./help.js";
 import { Live } from "./live.js";
@@ -49,6 +50,7 @@ class Page {
     this.editor = new Editor(root, store, config.limits);
     this.statePanel = new StatePanel(root, store);
     this.pictures = new Pictures(root, store, { limit: config.limits.images, upload: (file) => api.upload(file), url: api.pictureUrl, say: (text) => this.say(text) });
+    this.examples = new ExamplePicker(root, store);
     this.answers = new Answers(root, {
       label: (section, label) => this.label(section, label),
       unlabel: (uuid) => this.unlabel(uuid),
@@ -64,6 +66,7 @@ class Page {
         refused: (error, sent) => this.refused(error, sent),
         lost: () => this.lost(),
         idle: () => this.idle(),
+        pending: (is) => setAttr(this.find("answer-card"), "aria-busy", is ? "true" : null),
       },
     });
     this.title.addEventListener("input", () => {
@@ -75,12 +78,12 @@ class Page {
     mountHelp(root, this.find("help"));
   }
 
-  /** kept: {doc, revisions} of a draft, or null for a page that nobody has written on; first: the example that it then shows. */
+  /** kept: {doc, revisions, saves} of a draft, or null; first: the example that a page without a draft shows. */
   start(kept, first, examples) {
     const doc = kept?.doc ?? (first ? exampleDoc(first) : emptyDoc());
     this.store.change(() => doc, { quiet: true });
     this.store.listen((now) => this.changed(now));
-    this.draft = new Draft(this.store, this.api, { said: (text) => setText(this.saved, text), conflict: (other) => this.conflict(other) }, kept?.revisions);
+    this.draft = new Draft(this.store, this.api, { said: (text) => setText(this.saved, text), conflict: (other) => this.conflict(other) }, kept ?? {});
     menuButton(this.find("gallery"), () => galleryItems(examples, this.api, (next) => this.store.change(() => next)));
     this.changed(doc);
     this.scorer.watch();
@@ -97,6 +100,7 @@ class Page {
     this.editor.update(doc, this.errors);
     this.statePanel.update(doc);
     this.pictures.update(doc);
+    this.examples.update(doc);
     this.answers.update(doc, this.errors);
   }
 
@@ -142,6 +146,8 @@ class Page {
 
   result(reply, sent) {
     this.shown = { reply, sent };
+    // The studio was started again with another model meanwhile.
+    if (reply.fingerprint !== this.scorer.scorer?.fingerprint) this.scorer.watch();
     this.#alert(null);
     const answers = reply.answers.map((answer, i) => {
       const { question } = sent.asked[i];
@@ -229,8 +235,8 @@ class Page {
   /** Stores a label on the painted answer. Returns null, or a sentence that says why it was not stored. */
   async label(section, label) {
     const { reply, sent } = this.shown ?? {};
-    if (!reply) return "There is no answer to label.";
-    const id = sent.asked.find((a) => a.uid === section.uid).id;
+    const id = sent?.asked.find((a) => a.uid === section.uid)?.id;
+    if (id === undefined) return "There is no answer to label.";
     try {
       const stored = await this.api.label({ ...label, question: id, fingerprint: reply.fingerprint, schema_id: this.store.doc.schema, request: sent.payload });
       return stored.error ? stored.error.message : null;
@@ -254,7 +260,8 @@ class Page {
     this.root.addEventListener("keydown", (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey || event.isComposing) return;
       const key = event.key.toLowerCase();
-      if (key !== "z" && key !== "y") return;
+      // A note on a label is not part of the document.
+      if ((key !== "z" && key !== "y") || event.target.closest(".cs-label-panel")) return;
       event.preventDefault();
       const forward = key === "y" || event.shiftKey;
       if (forward) this.store.redo();

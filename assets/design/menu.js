@@ -22,6 +22,7 @@ export function menuButton(trigger, items) {
 function open(trigger, items) {
   close(false);
   const list = h("div", { class: "cs-menu", role: "menu", "aria-label": trigger.getAttribute("aria-label") ?? trigger.textContent });
+  const gaps = items.filter((item) => item.icon).length > 1;
   for (const item of items) {
     const role = item.checked === undefined ? "menuitem" : "menuitemradio";
     const entry = h(
@@ -34,7 +35,7 @@ function open(trigger, items) {
           item.run();
         },
       },
-      item.icon ? icon(item.icon) : h("span", { class: "cs-menu-gap", "aria-hidden": "true" }),
+      item.icon && gaps ? icon(item.icon) : gaps ? h("span", { class: "cs-menu-gap", "aria-hidden": "true" }) : null,
       h("span", { class: "cs-grow" }, h("span", { text: item.label }), item.about ? h("small", { text: item.about }) : null),
       item.hint ? h("kbd", { class: "cs-key", text: item.hint }) : null,
     );

@@ -112,7 +112,7 @@ export class Pictures {
     const left = iconButton("left", "Move left");
     const right = iconButton("right", "Move right");
     const remove = iconButton("x", "Remove");
-    const el = h("div", { class: "cs-tile" }, pic, name, size, h("span", { class: "cs-tile-tools" }, left, right, remove));
+    const el = h("div", { class: "cs-tile" }, pic, h("div", { class: "cs-tile-foot" }, name, h("span", { class: "cs-tile-tools" }, left, right, remove)), size);
     const tile = { el, img, pic, name, size, left, right, remove, index: 0 };
     pic.addEventListener("click", () => this.#enlarge(picture, tile.index));
     left.addEventListener("click", () => this.#move(tile, -1));
@@ -127,6 +127,7 @@ export class Pictures {
   #fill(tile, picture, index, total) {
     const n = index + 1;
     tile.index = index;
+    tile.el.classList.toggle("is-wide", index === 0 && total <= 2);
     setText(tile.name, `${n} ${picture.name}`);
     tile.name.title = picture.name;
     const notes = picture.notes?.length ? ` · ${picture.notes.join(", ")}` : "";

@@ -1,6 +1,7 @@
 // The schema being edited, as an immutable document, and its way to and from the wire. Pure: no DOM, no network.
 //
-// doc = {schema, name, description, questions, state, plain, pictures, allowCut}; schema is the uuid under which it is kept
+// doc = {schema, name, description, questions, state, plain, pictures, examples, at, allowCut}; schema is the uuid under which
+// it is kept; examples are {name, state, pictures}, and `at` is the one whose state is on the page
 //   question = {uid, id, type, instructions, criteria: {true, false}, options: [{uid, name, description}], levels: [{uid, text}], open}
 // A question keeps the fields of all three types, so that changing its type and back loses nothing. Fields hold text, or
 // JSON values that came from an import: those stay what they are until somebody types into them.
@@ -222,5 +223,5 @@ export function stateKind(text, plain = false) {
 export const NO_NAME = "Untitled schema";
 
 export function emptyDoc() {
-  return { schema: crypto.randomUUID(), name: "", description: "", questions: [], state: "", plain: false, pictures: [], allowCut: false };
+  return { schema: crypto.randomUUID(), name: "", description: "", questions: [], state: "", plain: false, pictures: [], examples: [], at: -1, allowCut: false };
 }

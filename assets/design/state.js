@@ -1,6 +1,7 @@
 // The state's panel: the text, what of it is not read, and where the tokens go.
 
 import { h, icon, setAttr, setText, setValue } from "./dom.js";
+import { followed, pieces } from "./marks.js";
 import { stateKind } from "./schema.js";
 import { count } from "./words.js";
 
@@ -17,7 +18,9 @@ export class StatePanel {
     this.error = root.querySelector("[data-state-error]");
     this.cutbar = root.querySelector("[data-cutbar]");
     this.meter = root.querySelector("[data-meter]");
-    this.cut = null;
+    // What is not read, and what is marked ({start, end, look, against?}), each with the text that it was said of.
+    this.cuts = { text: "", spans: [] };
+    this.marks = { text: "", spans: [] };
     this.text.addEventListener("input", () => {
       const state = this.text.value;
       store.change((doc) => ({ ...doc, state }), { merge: "state" });
@@ -49,21 +52,35 @@ export class StatePanel {
       this.format.hidden = kind !== "json";
       this.text.classList.toggle("is-mono", kind === "json");
       this.backdrop.classList.toggle("is-mono", kind === "json");
-      if (this.cut) this.#mark();
+      this.#mark();
     }
     this.when.value = doc.allowCut ? "cut" : "refuse";
   }
 
-  /** What was not read of the painted reply, or null. `start`: first character that was left out. */
-  showCut(cut, tokens, json) {
-    this.cut = cut && { ...cut, marked: !json };
+  /**
+   * What of `text` was not read, {tokens, spans}, or null. `ahead`: nothing was read yet; it is what a cut would leave out.
+   */
+  showCut(cut, text = "", tokens = null, ahead = false) {
+    this.cuts = { text, spans: (cut?.spans ?? []).map(([start, end]) => ({ start, end })) };
     this.cutbar.hidden = !cut;
     if (cut) {
-      this.cutbar.replaceChildren(
-        h("span", { class: "cs-grow" }, h("b", { text: `Last ${count(cut.tokens)} tokens not read` }), ` · limit ${count(tokens.limit)}`),
-      );
+      const said = ahead ? [`The striped ${count(cut.tokens)} tokens do not fit`, "nothing is cut yet"] : [`Last ${count(cut.tokens)} tokens not read`];
+      this.cutbar.replaceChildren(h("span", { class: "cs-grow" }, h("b", { text: said[0] }), ["", ...said.slice(1), `limit ${count(tokens.limit)}`].join(" · ")));
     }
     this.#mark();
+  }
+
+  /** Marks on `text`, or none: see marks.js. */
+  showMarks(marks, text = "") {
+    this.marks = { text, spans: marks };
+    this.#mark();
+  }
+
+  /** Scrolls the text so that the character `start` is in sight. Takes no focus. */
+  reveal(start) {
+    const mark = [...this.backdrop.querySelectorAll("[data-at]")].find((el) => Number(el.dataset.at) >= start);
+    if (mark) this.text.scrollTop = Math.max(0, mark.offsetTop - this.text.clientHeight / 3);
+    this.text.scrollIntoView({ block: "nearest" });
   }
 
   showError(message) {
@@ -73,16 +90,27 @@ export class StatePanel {
   }
 
   #mark() {
-    if (!this.cut?.marked) {
+    const text = this.text.value;
+    for (const kept of [this.cuts, this.marks]) {
+      kept.spans = followed(kept.spans, kept.text, text);
+      kept.text = text;
+    }
+    if (!this.cuts.spans.length && !this.marks.spans.length) {
       if (this.backdrop.firstChild) this.backdrop.replaceChildren();
       return;
     }
-    const text = this.text.value;
-    this.backdrop.replaceChildren(
-      text.slice(0, this.cut.start),
-      h("span", { class: "cs-cut-at" }, icon("cut")),
-      h("span", { class: "cs-cut", text: text.slice(this.cut.start) }),
-    );
+    let at = 0;
+    let cut = false;
+    const nodes = pieces(text, this.marks.spans, this.cuts.spans).flatMap((piece) => {
+      let node = piece.text;
+      if (piece.mark) node = h("mark", { "data-look": piece.mark.look, "data-against": piece.mark.against, "data-at": at, text: piece.text });
+      else if (piece.cut) node = h("span", { class: "cs-cut", text: piece.text });
+      at += piece.text.length;
+      const first = piece.cut && !cut;
+      cut = cut || piece.cut;
+      return first ? [h("span", { class: "cs-cut-at" }, icon("cut")), node] : [node];
+    });
+    this.backdrop.replaceChildren(...nodes);
     this.backdrop.scrollTop = this.text.scrollTop;
   }
 

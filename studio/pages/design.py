@@ -16,7 +16,7 @@ from typing import Any
 
 import gradio as gr
 from fastapi import APIRouter, Request
-from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi.responses import JSONResponse, Response
 
 from model.questions import Json, StateError
 from studio import look
@@ -85,7 +85,7 @@ def router(studio: Studio) -> APIRouter:
         if name not in scripts:
             raise ApiError(404, "not_found", "There is no such script.")
         headers = FOREVER if version == look.version() else {"Cache-Control": "no-store"}
-        return FileResponse(scripts[name], media_type="text/javascript", headers=headers)
+        return Response(scripts[name], media_type="text/javascript", headers=headers)
 
     @routes.post("/pictures")
     async def upload(request: Request) -> Response:

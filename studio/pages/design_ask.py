@@ -8,8 +8,9 @@ on exactly the answer that a person saw; `Asker.decided` gives one back, or deci
 
 payload  {seq, key, run, questions, state, plain, pictures, allow_cut}; questions in order, each {id, type,
          instructions?, criteria? | options?}: `options` are [name, description] pairs, for an object keeps no order
-reply    {seq, run, fingerprint, answers, tokens, ms, cut, words, json}
-         or {seq, error: {kind, message, errors?, tokens?, can_cut?}}
+reply    {seq, run, fingerprint, answers, tokens, ms, cut, words}
+         or {seq, error: {kind, message, errors?, tokens?, can_cut?, cut?}}
+         cut: {tokens, spans}: what is not read, or would not be; spans of the state as it was typed
 """
 
 from __future__ import annotations
@@ -40,9 +41,10 @@ from model.questions import (
     render,
 )
 from model.scorer import Request
-from model.state import TooLong, parse_state
+from model.state import Cut, TooLong, parse_state
 from studio.api.strict_json import parse_object
 from studio.pages.design_pictures import Gallery
+from studio.pages.design_places import Places
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +106,7 @@ class Asker:
     """See the module's contract."""
 
     def __init__(self, engine: Engine, limits: Limits, gallery: Gallery) -> None:
-        self._engine = engine
+        self.engine = engine
         self._limits = limits
         self._gallery = gallery
         self._lock = threading.Lock()
@@ -115,16 +117,20 @@ class Asker:
         seq = payload.get("seq", 0) if isinstance(payload, dict) else 0
         try:
             ask = Ask.model_validate(payload)
-            request = await self._request(ask)
-            decision = await asyncio.wrap_future(self._engine.submit(request, key=ask.key))
+            request = await self.request(ask)
+            decision = await asyncio.wrap_future(self.engine.submit(request, key=ask.key))
         except EXPECTED as failure:
-            return {"seq": seq, "error": refused(failure)}
+            error = refused(failure)
+            if isinstance(failure, TooLong) and failure.cut is not None:
+                state = read_state(ask.state, ask.plain)
+                error["cut"] = await to_thread.run_sync(_cut, ask, state, failure.cut)
+            return {"seq": seq, "error": error}
         except Exception:
             # The page's last resort: what the scorer raises is logged, and the person is told what is not lost.
             log.exception("a request of the page failed")
             return {"seq": seq, "error": FAILED}
         self._remember(str(ask.run), decision)
-        return {"seq": seq, **_reply(str(ask.run), decision)}
+        return {"seq": seq, **_reply(ask, decision)}
 
     async def decided(self, ask: Ask, fingerprint: str) -> Decision:
         """The decision of a run that was painted. Raises Gone, or what the engine raises."""
@@ -132,12 +138,13 @@ class Asker:
             known = self._recent.get(str(ask.run))
         if known is not None:
             return known
-        if self._engine.scorer.info.fingerprint != fingerprint:
+        if self.engine.scorer.info.fingerprint != fingerprint:
             raise Gone("Another model answers now than the one that you saw; look at its answer first.")
         # The studio was started again since: the same scorer reads the same input to the same answer.
-        return await asyncio.wrap_future(self._engine.submit(await self._request(ask)))
+        return await asyncio.wrap_future(self.engine.submit(await self.request(ask)))
 
-    async def _request(self, ask: Ask) -> Request:
+    async def request(self, ask: Ask) -> Request:
+        """The request of a payload. Raises InvalidRequest."""
         ids = [q.id for q in ask.questions]
         if twice := sorted({i for i in ids if ids.count(i) > 1}):
             raise QuestionsError([FieldError(("questions", i), "this id is there twice", "duplicate") for i in twice])
@@ -197,19 +204,23 @@ def refused(failure: Exception) -> dict[str, Json]:
     return error
 
 
-def _reply(run: str, decision: Decision) -> dict[str, Any]:
+def _cut(ask: Ask, state: Json, cut: Cut) -> dict[str, Json]:
+    """What is not read: `tokens`, and where it stands in the text as it was typed (`studio.pages.design_places`)."""
+    return {"tokens": cut.tokens, "spans": [list(span) for span in Places(ask.state, state).after(cut.start)]}
+
+
+def _reply(ask: Ask, decision: Decision) -> dict[str, Any]:
     length = len(render(decision.state.value)) if decision.looked else 0
     return {
-        "run": run,
+        "run": str(ask.run),
         "fingerprint": decision.scorer.fingerprint,
         "answers": [
             _answer(answer, _read(decision.looked.get(key, ()), length)) for key, answer in decision.answers.items()
         ],
         "tokens": asdict(decision.tokens),
         "ms": round(1000 * decision.seconds, 2),
-        "cut": None if decision.cut is None else asdict(decision.cut),
+        "cut": None if decision.cut is None else _cut(ask, decision.state.value, decision.cut),
         "words": list(decision.words),
-        "json": not isinstance(decision.state.value, str),
     }
 
 
