@@ -65,7 +65,7 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
         root_path=settings.root_path,
     )  # fmt: skip
     app.state.studio = studio
-    routes.add(app, engine=engine, limits=settings.limits, database=database)
+    routes.add(app, engine=engine, limits=settings.limits, database=database, record=settings.record)
     app.include_router(design.router(studio))
     app.mount("/studio-assets", StaticFiles(directory=look.ASSETS), name="studio-assets")
     return gr.mount_gradio_app(

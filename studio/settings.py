@@ -39,6 +39,7 @@ class Settings:
     port: int = 7860
     allowed_hosts: tuple[str, ...] = ()
     root_path: str = ""
+    record: bool = False
     limits: Limits = CLEF_LIMITS
     open_browser: bool = False
     log_level: str = "info"
@@ -76,6 +77,7 @@ def parse(argv: Sequence[str] | None = None, environ: Mapping[str, str] = os.env
         port=given.port,
         allowed_hosts=tuple(h.strip() for h in hosts.split(",") if h.strip()),
         root_path=given.root_path.rstrip("/"),
+        record=given.record,
         limits=limits,
         open_browser=given.open,
         log_level=given.log_level,
@@ -141,6 +143,13 @@ def _parser() -> argparse.ArgumentParser:
         "(default: localhost and --host)",
     )
     server.add_argument("--root-path", default="", metavar="PATH", help="prefix behind a proxy, such as /studio")
+    server.add_argument(
+        "--record",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="keep every decision that the APIs make, with its state and pictures, for labels from code "
+        "(default: nothing is kept)",
+    )
     server.add_argument(
         "--open", action=argparse.BooleanOptionalAction, default=False, help="open the page in a browser"
     )

@@ -31,7 +31,7 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 
 @schema.parametrize()
 @settings(
-    max_examples=40, deadline=None, database=None,
+    max_examples=20, deadline=None, database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )  # fmt: skip
 def test_the_server_keeps_its_own_word(case: schemathesis.Case) -> None:

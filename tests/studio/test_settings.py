@@ -17,6 +17,7 @@ def test_defaults_serve_the_embedded_model_on_loopback() -> None:
     settings = parse([], {})
     assert (settings.model, settings.host, settings.open_browser) == ("embedded", "127.0.0.1", False)
     assert settings == Settings(data=settings.data)
+    assert settings.record is False
 
 
 def test_the_command_line_beats_the_environment() -> None:
