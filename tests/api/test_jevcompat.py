@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from model.clef import Clef, open_clef
+from model.embedded.reader import open_embedded
 from model.questions import Limits, Questions
 from model.scorer import Reading, Request, ScorerInfo
 from model.state import State, Tokens
@@ -41,6 +42,11 @@ def test_the_wire(hashed: Served, tmp_path: Path) -> None:
 
 def test_the_tiny_release_with_neutral_ids(tmp_path: Path) -> None:
     with serving(open_clef(RELEASE, device="cpu", question_ids="neutral")) as served:
+        assert failures(served, tmp_path) == (0, set())
+
+
+def test_the_embedded_model(tmp_path: Path) -> None:
+    with serving(open_embedded()) as served:
         assert failures(served, tmp_path) == (0, set())
 
 
