@@ -214,14 +214,14 @@ class Encoder:
             raise ValueError("state_tokens cuts the state: pass allow_cut=True with it")
         tokens = self.tokens(part, schema)
         fixed = tokens.needed - tokens.state
-        if fixed > self.max_tokens or (tokens.read < tokens.state and not allow_cut):
+        if fixed > self.max_tokens:
             raise TooLong(tokens)
+        if tokens.read < tokens.state and not allow_cut:
+            raise TooLong(tokens, _cut(part, tokens.read))
         if state_tokens is not None:
             tokens = replace(tokens, read=min(tokens.read, state_tokens))
         read = tokens.read
-        cut = None
-        if read < tokens.state:
-            cut = Cut(tokens.state - read, part.offsets[read][0] if read else 0)
+        cut = _cut(part, read) if read < tokens.state else None
         at = part.state_at
         ids = (*part.head, *part.pictures, *part.state[:read], *schema.ids)
         return Encoded(
@@ -346,6 +346,11 @@ class _Keyed:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Keyed) and self.text == other.text
+
+
+def _cut(part: StatePart, read: int) -> Cut:
+    """What is left out of a state of which `read` tokens are read."""
+    return Cut(len(part.state) - read, part.offsets[read][0] if read else 0)
 
 
 def _open(path: Path) -> Tokenizer:

@@ -82,10 +82,14 @@ class Cut:
 
 
 class TooLong(InvalidRequest):
-    """The request does not fit, and no cut was allowed (or the questions alone do not fit). Carries the counts."""
+    """The request does not fit, and no cut was allowed (or the questions alone do not fit). Carries the counts.
 
-    def __init__(self, tokens: Tokens) -> None:
+    `cut` is what a cut would leave out if it were allowed; None where none helps, or where the scorer does not tell.
+    """
+
+    def __init__(self, tokens: Tokens, cut: Cut | None = None) -> None:
         self.tokens = tokens
+        self.cut = cut
         over = tokens.needed - tokens.limit
         parts = f"state {tokens.state:,}, pictures {tokens.pictures:,}, questions {tokens.questions + tokens.frame:,}"
         if tokens.needed - tokens.state > tokens.limit:

@@ -16,6 +16,8 @@ import { menuButton } from "./menu.js";
 import { Pictures } from "./pictures.js";
 import { checkDoc, emptyDoc, placeError, toText, toWire } from "./schema.js";
 import { ScorerChip } from "./scorer.js";
+import { wantedSchema } from "./schemas.js";
+import { Shelf } from "./shelf.js";
 import { StatePanel } from "./state.js";
 import { Store } from "./store.js";
 import { mountTheme } from "./theme.js";
@@ -28,8 +30,8 @@ export async function mount(element, server, config) {
   const api = makeApi(server, config.root);
   const store = new Store(emptyDoc());
   const page = new Page(root, store, api, config);
-  const [kept, examples] = await Promise.all([restore(api), api.examples()]);
-  const first = kept || !examples.length ? null : await api.example(examples[0].id);
+  const [kept, examples] = await Promise.all([restore(api, wantedSchema()), api.examples()]);
+  const first = kept?.doc || !examples.length ? null : await api.example(examples[0].id);
   page.start(kept, first, examples);
   document.documentElement.dataset.ready = "1";
 }
@@ -83,9 +85,11 @@ class Page {
     const doc = kept?.doc ?? (first ? exampleDoc(first) : emptyDoc());
     this.store.change(() => doc, { quiet: true });
     this.store.listen((now) => this.changed(now));
-    this.draft = new Draft(this.store, this.api, { said: (text) => setText(this.saved, text), conflict: (other) => this.conflict(other) }, kept ?? {});
+    this.draft = new Draft(this.store, this.api, { said: (text) => setText(this.saved, text), kept: (schema) => this.shelf.kept(schema), conflict: (other) => this.conflict(other) }, kept ?? {});
+    this.shelf = new Shelf(this);
     menuButton(this.find("gallery"), () => galleryItems(examples, this.api, (next) => this.store.change(() => next)));
     this.changed(doc);
+    this.shelf.start(kept?.missed);
     this.scorer.watch();
   }
 
@@ -114,15 +118,14 @@ class Page {
     return errors;
   }
 
-  /** The request for the document as it is, or null where there is nothing to ask. */
-  build() {
-    const { doc } = this.store;
+  /** The request for a document (the one on the page), or null where there is nothing to ask. */
+  build(doc = this.store.doc, key = this.key) {
     const wrong = this.#check(doc);
     const asked = doc.questions.filter((q) => !wrong.has(q.uid)).map((question) => ({ uid: question.uid, id: question.id, question }));
     const tokens = doc.pictures.map((p) => p.token);
     if (!asked.length || (doc.state.trim() === "" && !tokens.length)) return null;
     const questions = asked.map(({ id, question }) => ({ id, ...toWire(question) }));
-    const payload = { key: this.key, run: crypto.randomUUID(), questions, state: doc.state, plain: doc.plain, pictures: tokens, allow_cut: doc.allowCut };
+    const payload = { key, run: crypto.randomUUID(), questions, state: doc.state, plain: doc.plain, pictures: tokens, allow_cut: doc.allowCut };
     const signature = JSON.stringify([questions, tokens, doc.plain, doc.allowCut, doc.state]);
     return { payload, signature, asked };
   }
@@ -133,6 +136,7 @@ class Page {
 
   idle() {
     this.shown = null;
+    this.shelf.keep.show();
     this.answers.clear();
     this.answers.stale(false);
     this.#alert(null);
@@ -146,6 +150,7 @@ class Page {
 
   result(reply, sent) {
     this.shown = { reply, sent };
+    this.shelf.keep.show();
     // The studio was started again with another model meanwhile.
     if (reply.fingerprint !== this.scorer.scorer?.fingerprint) this.scorer.watch();
     this.#alert(null);
@@ -157,7 +162,7 @@ class Page {
     this.answers.paint({ ...reply, answers }, sent.asked);
     this.statePanel.showError(null);
     this.statePanel.showTokens(reply.tokens);
-    this.statePanel.showCut(reply.cut, reply.tokens, reply.json);
+    this.statePanel.showCut(reply.cut, sent.payload.state, reply.tokens);
     this.pictures.showWords(reply.words, this.store.doc);
     const read = reply.tokens.read < reply.tokens.state && !reply.cut ? ` · read ${count(reply.tokens.read)} of ${count(reply.tokens.state)} state tokens` : "";
     setText(this.status, `live · ${milliseconds(reply.ms)}${read}`);
@@ -173,6 +178,7 @@ class Page {
       return;
     }
     if (error.tokens) this.statePanel.showTokens(error.tokens);
+    this.statePanel.showCut(error.cut ?? null, sent.payload.state, error.tokens, true);
     if (error.kind === "too_long") {
       this.#alert(tooLongWords(error.tokens, error.errors), error.can_cut ? ["Cut the end", () => this.store.change((doc) => ({ ...doc, allowCut: true }), { quiet: true })] : null);
       return;
@@ -260,8 +266,8 @@ class Page {
     this.root.addEventListener("keydown", (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey || event.isComposing) return;
       const key = event.key.toLowerCase();
-      // A note on a label is not part of the document.
-      if ((key !== "z" && key !== "y") || event.target.closest(".cs-label-panel")) return;
+      // A note on a label is not part of the document, nor is what is typed in a dialog.
+      if ((key !== "z" && key !== "y") || event.target.closest(".cs-label-panel, dialog")) return;
       event.preventDefault();
       const forward = key === "y" || event.shiftKey;
       if (forward) this.store.redo();

@@ -231,10 +231,12 @@ class Embedded:
         kept = len(ids)
         if tokens.needed > tokens.limit:
             kept = tokens.limit - (tokens.needed - tokens.state)
-            if not request.allow_cut or kept < 0:
+            if kept < 0:
                 raise TooLong(tokens)
             shown = readable.original(0, offsets[kept][0]) if kept else None
             cut = Cut(len(ids) - kept, shown[1] if shown else 0)
+            if not request.allow_cut:
+                raise TooLong(tokens, cut)
         passages = split(ids[:kept], offsets[:kept], readable.text)
         at = len(readable.text)
         for text in extra:
