@@ -15,6 +15,15 @@ export function makeApi(server, root) {
     unlabel: (payload) => call("unlabel", payload),
     saveDraft: (payload) => call("keep_draft", payload),
     loadDraft: () => call("newest_draft"),
+    schemas: (payload) => call("schemas", payload),
+    openSchema: (payload) => call("open_schema", payload),
+    archive: (payload) => call("archive", payload),
+    versions: (payload) => call("versions", payload),
+    publish: (payload) => call("publish", payload),
+    keepRun: (payload) => call("keep_run", payload),
+    dropRun: (payload) => call("drop_run", payload),
+    runs: (payload) => call("runs", payload),
+    oneRun: (payload) => call("one_run", payload),
     pictureUrl: (token) => at(`/studio/pictures/${token}`),
 
     /** Uploads one picture: {token, name, width, height, notes} or {error: sentence}. */

@@ -23,8 +23,10 @@ from studio import look
 from studio.api.errors import ApiError
 from studio.pages.design_ask import Asker
 from studio.pages.design_examples import list_examples, load_example
+from studio.pages.design_history import history_functions
 from studio.pages.design_keep import Keeper, load_draft, save_draft
 from studio.pages.design_pictures import TOO_LARGE, Gallery, read_upload
+from studio.pages.design_schemas import schema_functions
 from studio.studio import Studio
 
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -57,13 +59,21 @@ def page(studio: Studio) -> None:
     def unlabel(payload: Json) -> Json:
         return keeper.unlabel(payload)
 
+    async def keep_run(payload: Json) -> Json:
+        return await keeper.keep_run(payload)
+
+    def drop_run(payload: Json) -> Json:
+        return keeper.drop_run(payload)
+
     def keep_draft(payload: Json) -> Json:
         return save_draft(studio.database, payload)
 
     def newest_draft(_: Json) -> Json:
         return load_draft(studio.database)
 
-    functions: list[Callable[..., Json | Awaitable[Json]]] = [ask, about, label, unlabel, keep_draft, newest_draft]
+    functions: list[Callable[..., Json | Awaitable[Json]]] = [ask, about, label, unlabel, keep_run, drop_run]
+    functions += [keep_draft, newest_draft, *schema_functions(studio.database, studio.settings.limits)]
+    functions += history_functions(studio.database)
     limits = json.dumps(asdict(studio.settings.limits))
     gr.HTML(
         html_template=(look.ASSETS / "design" / "page.html").read_text(encoding="utf-8"),
