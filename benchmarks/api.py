@@ -128,7 +128,7 @@ def studio(model: str, threads: int) -> Iterator[str]:
 def wait_ready(url: str) -> None:
     """Returns once the scorer is ready. Raises RuntimeError when it cannot be opened."""
     end = time.monotonic() + 600
-    while (reply := httpx.get(f"{url}readyz", trust_env=False)).status_code != 200:
+    while (reply := httpx.get(f"{url}readyz", trust_env=False, timeout=TIMEOUT)).status_code != 200:
         if reply.json()["status"] == "failed" or time.monotonic() > end:
             raise RuntimeError(reply.json()["message"])
         time.sleep(0.2)
