@@ -1,7 +1,8 @@
 // The states of a schema: named, one of them on the page. Going to another one first writes the page's state back, so that
 // nothing typed is lost; the questions stay as they are.
 
-import { h, iconButton, icon, setText } from "./dom.js";
+import { openDialog } from "./dialog.js";
+import { button, h, iconButton, icon, setText } from "./dom.js";
 import { menuButton } from "./menu.js";
 
 /** The document's examples with what is on the page written back to its place. */
@@ -35,9 +36,21 @@ export function withoutExample(doc) {
   return atExample({ ...doc, examples: left, at: -1 }, Math.max(0, doc.at - 1));
 }
 
+/** The document with the example on the page under another name. */
+export function renamedExample(doc, name) {
+  return { ...doc, examples: writtenBack(doc).map((e, i) => (i === doc.at ? { ...e, name } : e)) };
+}
+
+/** The document with a copy of the example on the page, which is then on the page. */
+export function copiedExample(doc) {
+  const examples = writtenBack(doc);
+  const copy = { ...examples[doc.at], name: `${examples[doc.at].name} (copy)` };
+  return { ...doc, examples: [...examples.slice(0, doc.at + 1), copy, ...examples.slice(doc.at + 1)], at: doc.at + 1 };
+}
+
 export class ExamplePicker {
   constructor(root, store) {
-    this.store = store;
+    Object.assign(this, { root, store });
     const go = (step) => () => store.change((doc) => atExample(doc, (doc.at + step + doc.examples.length) % doc.examples.length));
     this.before = iconButton("left", "Previous example", { class: "cs-wide", onclick: go(-1) });
     this.after = iconButton("right", "Next example", { class: "cs-wide", onclick: go(1) });
@@ -52,8 +65,27 @@ export class ExamplePicker {
     const examples = writtenBack(doc);
     const items = examples.map((e, i) => ({ label: e.name, checked: i === doc.at, run: () => this.store.change((d) => atExample(d, i)) }));
     items.push({ label: examples.length ? "New example" : "Keep this as an example", icon: "plus", run: () => this.store.change(withNewExample) });
-    if (examples.length) items.push({ label: "Remove this example", icon: "trash", danger: true, run: () => this.store.change(withoutExample) });
+    if (!examples[doc.at]) return items;
+    items.push({ label: "Rename…", icon: "pen", run: () => this.#rename(examples[doc.at].name) });
+    items.push({ label: "Duplicate", icon: "copy", run: () => this.store.change(copiedExample) });
+    items.push({ label: "Remove this example", icon: "trash", danger: true, run: () => this.store.change(withoutExample) });
     return items;
+  }
+
+  #rename(before) {
+    const name = h("input", { class: "cs-input", value: before, maxlength: "120", autocomplete: "off", "aria-label": "Name of the example" });
+    const cancel = button("", "Cancel");
+    const done = button("is-primary", "Rename");
+    const { close } = openDialog(this.root, { title: "Rename the example", body: [name], acts: [cancel, done] });
+    const keep = () => {
+      const now = name.value.trim();
+      close();
+      if (now && now !== before) this.store.change((doc) => renamedExample(doc, now));
+    };
+    cancel.addEventListener("click", close);
+    done.addEventListener("click", keep);
+    name.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && keep());
+    name.select();
   }
 
   update(doc) {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { atExample, withNewExample, withoutExample, writtenBack } from "../../assets/design/examples.js";
+import { atExample, copiedExample, renamedExample, withNewExample, withoutExample, writtenBack } from "../../assets/design/examples.js";
 import { exampleDoc } from "../../assets/design/gallery.js";
 import { emptyDoc } from "../../assets/design/schema.js";
 
@@ -41,4 +41,13 @@ test("the first kept example is what is on the page, the next is empty, and the 
   const left = withoutExample(two);
   assert.deepEqual([left.at, left.state], [0, typed.state]);
   assert.deepEqual([withoutExample(left).at, withoutExample(left).examples], [-1, []]);
+});
+
+test("renamed and copied, with what was typed", () => {
+  const doc = { ...exampleDoc(GIVEN), state: "one, edited" };
+  const named = renamedExample(doc, "the edited one");
+  assert.deepEqual(named.examples.map((e) => [e.name, e.state]), [["the edited one", "one, edited"], ["second", doc.examples[1].state]]);
+  const copied = copiedExample(doc);
+  assert.deepEqual([copied.at, copied.examples.map((e) => e.name)], [1, ["first", "first (copy)", "second"]]);
+  assert.equal(atExample(copied, 0).state, "one, edited");
 });
