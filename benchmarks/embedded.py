@@ -1,4 +1,4 @@
-"""Measures the embedded model: `python benchmarks/embedded.py [--data FOLDER] [--harm FOLDER] [--quick]`.
+"""Measures the embedded model: `python -m benchmarks.embedded [--data FOLDER] [--harm FOLDER] [--quick]`.
 
 Contract
 --------
@@ -15,10 +15,14 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+
+# Not this folder, where `model` would be benchmarks/model.py.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
