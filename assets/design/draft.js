@@ -52,6 +52,7 @@ export class Draft {
     this.blocked.delete(doc.schema);
     this.clean = doc;
     this.store.change(() => doc);
+    this.clean = null;
     this.dirty = true;
     this.keep();
     this.on.said("");

@@ -17,7 +17,7 @@ const MOST_ROWS = 5;
 
 /** "Keep this run" on the answers that are painted. */
 export class Keep {
-  /** host: {api, say(text), shown() → {reply, sent} or null, schema()} */
+  /** host: {api, say(text), shown() → {reply, sent} or null, schema() → its id, once it is saved} */
   constructor(root, host) {
     this.host = host;
     this.button = root.querySelector("[data-keep]");
@@ -48,7 +48,8 @@ export class Keep {
     const { run } = this;
     const keep = !this.kept;
     this.button.disabled = true;
-    const answer = await asked(() => (keep ? this.host.api.keepRun({ request: sent.payload, fingerprint: reply.fingerprint, schema_id: this.host.schema() }) : this.host.api.dropRun({ run })));
+    const schema = keep ? await this.host.schema() : null;
+    const answer = await asked(() => (keep ? this.host.api.keepRun({ request: sent.payload, fingerprint: reply.fingerprint, schema_id: schema }) : this.host.api.dropRun({ run })));
     if (this.run !== run) return this.host.say(answer.error ? `The run was not kept. ${answer.error.message}` : "The run before your edit is kept");
     this.button.disabled = false;
     if (answer.error) {
@@ -70,6 +71,8 @@ export class History {
   async open() {
     const view = new View(this);
     await view.load();
+    // Nothing of this schema: what there is of others is of more use than an empty list.
+    if (!view.runs.length && !view.error.el.textContent) view.scope(true);
   }
 
   /** Puts a run on the page: in its schema, its state as an example. Returns null, or why not. */
@@ -118,7 +121,7 @@ class View {
     this.list = h("ul", { class: "cs-entries", "aria-label": "Runs, newest first" });
     this.older = button("is-small", "Older runs", { hidden: true, onclick: () => this.load(this.runs.at(-1)?.serial) });
     this.side = h("section", { class: "cs-diff-area", "aria-label": "Comparison", "aria-live": "polite" });
-    const scope = (text, all) => h("button", { type: "button", "aria-pressed": String(this.all === all), text, onclick: () => this.#scope(all) });
+    const scope = (text, all) => h("button", { type: "button", "aria-pressed": String(this.all === all), text, onclick: () => this.scope(all) });
     this.scopes = [scope("This schema", false), scope("All", true)];
     const seg = h("div", { class: "cs-seg", role: "group", "aria-label": "Which runs" }, ...this.scopes);
     const { close } = openDialog(history.root, {
@@ -129,7 +132,7 @@ class View {
     this.#compare();
   }
 
-  #scope(all) {
+  scope(all) {
     this.all = all;
     this.scopes.forEach((el, i) => setAttr(el, "aria-pressed", String(Boolean(i) === all)));
     this.chosen = [];

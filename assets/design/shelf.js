@@ -19,7 +19,11 @@ export class Shelf {
     this.schemas = new Schemas(root, store, { api, draft, model: () => page.scorer.scorer?.name ?? "clef", versions: () => this.versions.open() });
     this.runAll = new RunAll(root, store, { api, build: (doc, key) => page.build(doc, key) });
     this.history = new History(root, store, { api, say, open: (schema) => this.schemas.open(schema) });
-    this.keep = new Keep(root, { api, say, shown: () => page.shown, schema: () => store.doc.schema });
+    this.keep = new Keep(root, { api, say, shown: () => page.shown, schema: async () => {
+      const { schema } = store.doc;
+      await draft.flush();
+      return schema;
+    } });
   }
 
   /** The page has its first document. `missed`: the schema of the address is not kept here. */
