@@ -82,8 +82,10 @@ class Section {
     this.word = h("span", { class: "cs-a-word" });
     this.sure = h("span", { class: "cs-a-sure" });
     this.label = new LabelBar(this, host);
-    this.top = h("div", { class: "cs-a-top" }, this.num, h("span", {}, this.word, " ", this.sure), this.label.el);
-    this.ul = h("ul");
+    this.why = button("is-small is-ghost cs-why-open", "Why?", { hidden: true, "aria-expanded": "false", onclick: () => host.why(this) });
+    this.top = h("div", { class: "cs-a-top" }, this.num, h("span", {}, this.word, " ", this.sure), this.why, this.label.el);
+    // By the keyboard, the option is chosen in the panel that "Why?" opens.
+    this.ul = h("ul", { onclick: (event) => this.#pressed(event.target) });
     this.rail = h("span", { class: "cs-rail", "aria-hidden": "true" });
     this.expect = h("span", { class: "cs-expect", "aria-hidden": "true" });
     this.rows = h("div", { class: "cs-rows" }, this.ul, this.rail, this.expect);
@@ -110,7 +112,7 @@ class Section {
       this.el.classList.add("is-unasked");
       const reason = blocked.field === "waiting" ? blocked.message : `Not asked. ${blocked.message}`;
       this.#words("", reason, true);
-      this.rows.hidden = this.more.hidden = this.note.hidden = true;
+      this.rows.hidden = this.more.hidden = this.note.hidden = this.why.hidden = true;
       this.label.show(null);
       this.question = question;
       return;
@@ -141,6 +143,17 @@ class Section {
     this.label.show(answer);
   }
 
+  /** Whether the reasons of this answer are open; `refocus`: the focus comes back from them. */
+  whyOpen(is, refocus = false) {
+    setAttr(this.why, "aria-expanded", String(is));
+    if (refocus) this.why.focus();
+  }
+
+  #pressed(target) {
+    const row = this.made.find(({ el }) => el.contains(target));
+    if (row && this.answer) this.host.why(this, row.option);
+  }
+
   #words(word, sure, none) {
     setText(this.word, word);
     setText(this.sure, sure);
@@ -151,6 +164,8 @@ class Section {
     const known = answer.probabilities.length > 0 && Number.isFinite(answer.probabilities[0]);
     const said = known ? verdict(answer) : { word: "", sure: "", flat: true, lead: -1 };
     this.said = known ? `${said.word}, ${said.sure}` : "";
+    this.why.hidden = !known;
+    setAttr(this.why, "aria-label", `Why? Reasons for answer ${this.index + 1}`);
     this.#words(said.word, said.sure, said.flat);
     const shown = known ? rows(answer, this.all) : { shown: answer.options.slice(0, 6).map((_, i) => i), more: 0, share: 0 };
     this.#rows(answer, shown.shown, said);
@@ -172,6 +187,8 @@ class Section {
       const p = answer.probabilities[i];
       const known = Number.isFinite(p);
       const name = rowName(answer, i);
+      row.option = answer.options[i];
+      row.el.classList.toggle("is-asked", known);
       setText(row.name, name);
       setAttr(row.name, "title", name.length > 14 ? name : null);
       row.bar.style.setProperty("--p", known ? p : 0);

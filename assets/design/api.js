@@ -11,6 +11,10 @@ export function makeApi(server, root) {
   return {
     ask: (payload) => call("ask", payload),
     about: () => call("about"),
+    look: (payload) => call("where", payload),
+    probe: (payload) => call("probe", payload),
+    probed: (payload) => call("probed", payload),
+    stopProbe: (payload) => call("stop_probe", payload),
     label: (payload) => call("label", payload),
     unlabel: (payload) => call("unlabel", payload),
     saveDraft: (payload) => call("keep_draft", payload),

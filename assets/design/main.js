@@ -5,12 +5,14 @@
 
 import { Answers } from "./answers.js";
 import { makeApi } from "./api.js";
+import { mountCode } from "./code_view.js";
 import { button, h, icon, setAttr, setText, setValue } from "./dom.js";
 import { Draft, restore } from "./draft.js";
 import { Editor } from "./editor.js";
 import { ExamplePicker } from "./examples.js";
 import { exampleDoc, galleryItems } from "./gallery.js";
 import { mountHelp } from "./help.js";
+import { LintView } from "./lint_view.js";
 import { Live } from "./live.js";
 import { menuButton } from "./menu.js";
 import { Pictures } from "./pictures.js";
@@ -18,9 +20,11 @@ import { checkDoc, emptyDoc, placeError, toText, toWire } from "./schema.js";
 import { ScorerChip } from "./scorer.js";
 import { wantedSchema } from "./schemas.js";
 import { Shelf } from "./shelf.js";
+import { Stands } from "./stands.js";
 import { StatePanel } from "./state.js";
 import { Store } from "./store.js";
 import { mountTheme } from "./theme.js";
+import { Why } from "./why.js";
 import { count } from "./words.js";
 
 export async function mount(element, server, config) {
@@ -57,8 +61,22 @@ class Page {
       label: (section, label) => this.label(section, label),
       unlabel: (uuid) => this.unlabel(uuid),
       spoken: (text) => this.say(text),
+      why: (section, option) => this.why.open(section, option),
     });
-    this.scorer = new ScorerChip(root, api, () => this.live.kick());
+    const asking = {
+      api, store, statePanel: this.statePanel, pictures: this.pictures, say: (text) => this.say(text),
+      shown: () => this.shown, busy: (is) => this.find("scorer").classList.toggle("is-busy", is),
+    };
+    this.why = new Why(root, asking);
+    this.stands = new Stands(root, asking);
+    this.lint = new LintView(root, store, {
+      editor: this.editor, limits: config.limits, say: (text) => this.say(text),
+      questionIds: () => this.scorer.scorer?.question_ids ?? "neutral",
+    });
+    this.scorer = new ScorerChip(root, api, () => {
+      this.live.kick();
+      this.lint.soon();
+    });
     this.live = new Live({
       ask: (payload) => api.ask(payload),
       build: () => this.build(),
@@ -78,6 +96,10 @@ class Page {
     this.#keys();
     mountTheme(this.find("theme-switch"));
     mountHelp(root, this.find("help"));
+    mountCode(root, this.find("code"), () => {
+      const wrong = this.#check(store.doc);
+      return { doc: store.doc, refused: (uid) => wrong.has(uid), baseUrl: new URL(config.root || "/", location.href).href.replace(/\/$/, ""), model: this.scorer.scorer?.name ?? "clef", say: (text) => this.say(text) };
+    });
   }
 
   /** kept: {doc, revisions, saves} of a draft, or null; first: the example that a page without a draft shows. */
@@ -106,6 +128,7 @@ class Page {
     this.pictures.update(doc);
     this.examples.update(doc);
     this.answers.update(doc, this.errors);
+    this.why.follow(doc);
   }
 
   /** What is wrong, by question: found here, or said by the server of a question that is still the same. */
@@ -137,6 +160,8 @@ class Page {
   idle() {
     this.shown = null;
     this.shelf.keep.show();
+    this.why.close(false);
+    this.stands.painted();
     this.answers.clear();
     this.answers.stale(false);
     this.#alert(null);
@@ -160,6 +185,8 @@ class Page {
       return { ...answer, labels, uid: question.uid };
     });
     this.answers.paint({ ...reply, answers }, sent.asked);
+    this.why.painted();
+    this.stands.painted();
     this.statePanel.showError(null);
     this.statePanel.showTokens(reply.tokens);
     this.statePanel.showCut(reply.cut, sent.payload.state, reply.tokens);

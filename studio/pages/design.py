@@ -27,6 +27,7 @@ from studio.pages.design_history import history_functions
 from studio.pages.design_keep import Keeper, load_draft, save_draft
 from studio.pages.design_pictures import TOO_LARGE, Gallery, read_upload
 from studio.pages.design_schemas import schema_functions
+from studio.pages.design_why import why_functions
 from studio.studio import Studio
 
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -74,6 +75,7 @@ def page(studio: Studio) -> None:
     functions: list[Callable[..., Json | Awaitable[Json]]] = [ask, about, label, unlabel, keep_run, drop_run]
     functions += [keep_draft, newest_draft, *schema_functions(studio.database, studio.settings.limits)]
     functions += history_functions(studio.database)
+    functions += why_functions(asker)
     limits = json.dumps(asdict(studio.settings.limits))
     gr.HTML(
         html_template=(look.ASSETS / "design" / "page.html").read_text(encoding="utf-8"),
