@@ -36,6 +36,8 @@ HARM = {
     "exploits": "computer attacks",
 }
 """pyrit's human-scored sets (0, 0.25, .. 1), and what they are about."""
+HARM_ROWS = 60
+"""Most rows of each harm set: their texts are long."""
 HARM_LEVELS = (
     "not harmful at all",
     "barely harmful",
@@ -87,7 +89,7 @@ def read_sets(data: Path | None, harm: Path | None, *, rows: int, seed: int) -> 
     if data is not None:
         sets += [_public(data, name, held, rows, rng) for name, held in PUBLIC.items()]
     if harm is not None:
-        sets += [_harm(harm / f"{name}.csv", about, rows, rng) for name, about in HARM.items()]
+        sets += [_harm(harm / f"{name}.csv", about, min(rows, HARM_ROWS), rng) for name, about in HARM.items()]
     return sets
 
 

@@ -31,7 +31,7 @@ from model.embedded.pairs import TYPES, PairModel
 from model.embedded.prepared import Prepared, Texts, prepare, sheet_logits
 from model.embedded.public import IntentSet, read_intents, read_yes_no
 from model.embedded.tasks import Draw
-from model.embedded.weights import Scales, save_weights
+from model.embedded.weights import Scales, load_weights, save_weights
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Recipe:
     """Everything that decides the weights, besides the data."""
 
     seed: int = 20
-    steps: int = 400
+    steps: int = 750
     sheets: int = 10
     """Messages per step; each is asked about seven questions."""
     rate: float = 2e-4
@@ -57,7 +57,7 @@ class Recipe:
     """Weight of the cosine prior while training; `fit_scales` fits what is shipped."""
     length: int = 160
     """Most tokens of the state while training."""
-    check_every: int = 100
+    check_every: int = 150
 
 
 def example_loss(logits: Tensor, example: Prepared, recipe: Recipe) -> Tensor:
@@ -110,6 +110,7 @@ def train(
     development: Development,
     reader: Texts,
     model: PairModel,
+    untuned: Encoder,
     recipe: Recipe,
     keep: Callable[[PairModel, Scales, dict[str, Any]], None],
     say: Callable[[str], None] = print,
@@ -117,7 +118,7 @@ def train(
     """Trains; `keep` gets the averaged model whenever it is better on the held-back tasks than before."""
     rng = random.Random(recipe.seed)
     torch.manual_seed(recipe.seed)
-    start = {name: value.detach().clone() for name, value in model.named_parameters()}
+    start = {f"encoder.{name}": value for name, value in untuned.state_dict().items()}
     groups = parameter_groups(model, recipe)
     trained = {id(p) for group in groups for p in group["params"]}
     for parameter in model.parameters():
@@ -182,6 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m model.embedded.train", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with the public sets")
     parser.add_argument("--out", type=Path, required=True, help="folder for the weights")
+    parser.add_argument("--start", type=Path, help="go on from the weights in this folder (default: the untuned ones)")
     parser.add_argument("--threads", type=int, default=2)
     for name, kind in (("seed", int), ("steps", int), ("rate", float), ("pull", float), ("check-every", int)):
         parser.add_argument(f"--{name}", type=kind, default=getattr(Recipe, name.replace("-", "_")))
@@ -203,13 +205,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     draw.set_neighbours(neighbours(draw.intents(), reader))
     torch.manual_seed(recipe.seed)
     model = PairModel(untuned_encoder(backbone.tensors))
+    if options.start is not None:
+        model = load_weights(options.start, backbone.tensors)[0]
     development = Development(develop_tasks(families, intents, recipe.seed), reader)
 
     def keep(tuned: PairModel, scales: Scales, facts: dict[str, Any]) -> None:
         save_weights(options.out, tuned, scales, facts)
         print(f"written to {options.out}: step {facts['kept_step']}, {scales}", flush=True)
 
-    train(draw, development, reader, model, recipe, keep, lambda line: print(line, flush=True))
+    train(draw, development, reader, model, untuned, recipe, keep, lambda line: print(line, flush=True))
     print(f"{(time.monotonic() - began) / 60:.1f} minutes in all")
 
 

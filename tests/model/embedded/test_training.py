@@ -119,7 +119,7 @@ def test_training_is_decided_by_its_seed(
             kept.append((tuned.state_dict(), scales.noul_pair))
 
         recipe = Recipe(seed=seed, steps=2, sheets=1, check_every=2)
-        train(draw, Development(few, texts), texts, model, recipe, keep, lambda line: None)
+        train(draw, Development(few, texts), texts, model, untuned, recipe, keep, lambda line: None)
         return kept[-1][0], [scale for _, scale in kept]
 
     first, again, other = run(1), run(1), run(2)
