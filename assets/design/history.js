@@ -199,7 +199,7 @@ function comparison(older, newer) {
   const asDoc = (run) => ({ questions: mergeQuestions([], run.questions) });
   const parts = [h("h3", { class: "cs-h2", text: `${when(older.created)} and ${when(newer.created)}` })];
   if (older.fingerprint !== newer.fingerprint) parts.push(h("div", { class: "cs-hint" }, icon("alert"), h("span", { text: `Two models answered: ${older.scorer} first, ${newer.scorer} then. A move may be the model's and not the words'.` })));
-  parts.push(h("h4", { class: "cs-small cs-dim", text: "Answers" }), h("ul", { class: "cs-moves" }, ...compareAnswers(older.answers, newer.answers).map(drawMove)));
+  parts.push(h("h4", { class: "cs-small cs-dim", text: "Answers" }), h("ul", { class: "cs-shifts" }, ...compareAnswers(older.answers, newer.answers).map(drawMove)));
   parts.push(h("h4", { class: "cs-small cs-dim", text: "Questions" }), ...drawChanges(diffSchema(asDoc(older), asDoc(newer))));
   parts.push(h("h4", { class: "cs-small cs-dim", text: "State" }), stateDiff(older, newer));
   return parts;
@@ -244,5 +244,5 @@ function drawRow({ label, was, now }) {
   }
   const figure = was === null ? `new, ${percent(now)}` : now === null ? `${percent(was)}, gone` : `${percent(was)} → ${percent(now)}`;
   const move = was === null || now === null ? "" : points(was, now);
-  return h("li", { class: "cs-row cs-move" }, h("span", { class: "cs-row-name", text: label, title: label }), track, h("span", { class: "cs-row-fig", text: figure }), h("span", { class: "cs-row-move", text: move }));
+  return h("li", { class: "cs-row cs-shift" }, h("span", { class: "cs-row-name", text: label, title: label }), track, h("span", { class: "cs-row-fig", text: figure }), h("span", { class: "cs-row-move", text: move }));
 }

@@ -46,7 +46,7 @@ def engine() -> Iterator[Engine]:
 def call(database: Database) -> Any:
     """call("versions", schema_id=...) → the reply of that function."""
     functions = {f.__name__: f for f in [*schema_functions(database, CLEF_LIMITS), *history_functions(database)]}
-    return lambda name, **payload: functions[name](payload)
+    return lambda function, /, **payload: functions[function](payload)
 
 
 def saved(database: Database, name: str = "Triage", **more: Any) -> str:
