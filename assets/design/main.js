@@ -63,10 +63,12 @@ class Page {
       spoken: (text) => this.say(text),
       why: (section, option) => this.why.open(section, option),
     });
-    const asking = {
-      api, store, statePanel: this.statePanel, pictures: this.pictures, say: (text) => this.say(text),
-      shown: () => this.shown, busy: (is) => this.find("scorer").classList.toggle("is-busy", is),
+    let running = 0;
+    const busy = (is) => {
+      running += is ? 1 : -1;
+      this.find("scorer").classList.toggle("is-busy", running > 0);
     };
+    const asking = { api, store, statePanel: this.statePanel, pictures: this.pictures, shown: () => this.shown, busy };
     this.why = new Why(root, asking);
     this.stands = new Stands(root, asking);
     this.lint = new LintView(root, store, {

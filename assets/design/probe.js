@@ -76,7 +76,8 @@ export class Probe {
 export function progressLine(what, stop) {
   const said = h("span", { class: "cs-grow" });
   const bar = h("span", { class: "cs-progress", role: "progressbar", "aria-label": what, "aria-valuemin": "0", "aria-valuemax": "100", "aria-valuenow": "0" }, h("i"));
-  const el = h("div", { class: "cs-probe" }, h("div", { class: "cs-line" }, said, button("is-small", "Stop", { onclick: stop })), bar);
+  // Not spoken at every step: a screen reader can ask the bar.
+  const el = h("div", { class: "cs-probe", "aria-live": "off" }, h("div", { class: "cs-line" }, said, button("is-small", "Stop", { onclick: stop })), bar);
   return {
     el,
     show(done, about) {

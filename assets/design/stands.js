@@ -5,7 +5,7 @@ import { button, h, icon, iconButton } from "./dom.js";
 import { Probe, progressLine } from "./probe.js";
 
 export class Stands {
-  /** host: {api, shown() → {reply, sent} | null, busy(is), say(text)} */
+  /** host: {api, shown() → {reply, sent} | null, busy(is)} */
   constructor(root, host) {
     this.host = host;
     this.trigger = button("is-small is-ghost cs-stands-open", "Stand alone?", { disabled: true, title: "Does each question stand alone, or does one move another's answer?" });
@@ -81,7 +81,6 @@ export class Stands {
       list,
       h("p", { class: "cs-dim", text: [`A move counts above ${found.tolerance} point and above the noise`, ...found.left_out, `${found.asked} requests, ${found.seconds.toFixed(1)} s`].join(" · ") }),
     );
-    this.host.say(summary);
   }
 }
 

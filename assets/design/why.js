@@ -4,7 +4,7 @@
 // Where it looked follows the answers: it is asked again when they change. What moves it costs many requests, so it is
 // asked only when a person wants it, and is taken away when the answers change.
 
-import { button, h, icon, iconButton, setText } from "./dom.js";
+import { button, h, iconButton, setText } from "./dom.js";
 import { partMarks, readMarks, wordMarks } from "./marks.js";
 import { Probe, progressLine } from "./probe.js";
 import { lookedCells, movingBoxes, showSpots } from "./spots.js";
@@ -15,7 +15,7 @@ import { percent, rowName } from "./words.js";
 const FOLLOWS = 300;
 
 export class Why {
-  /** host: {api, statePanel, pictures, store, shown() → {reply, sent} | null, busy(is), say(text)} */
+  /** host: {api, statePanel, pictures, store, shown() → {reply, sent} | null, busy(is)} */
   constructor(root, host) {
     this.host = host;
     this.probe = new Probe(host.api, host.busy);
