@@ -29,6 +29,8 @@ class ScorerInfo:
     question_ids: QuestionIds
     max_tokens: int
     sees_pictures: bool
+    reads_words: bool = False
+    """Reads the words in pictures (OCR) as part of the state, and tells which (`Reading.words`); does not see them."""
     device: str = "cpu"
     dtype: str = "float32"
     notice: str = ""

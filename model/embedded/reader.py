@@ -126,6 +126,7 @@ class Embedded:
             question_ids="neutral",
             max_tokens=max_tokens,
             sees_pictures=False,
+            reads_words=ocr is not None,
             dtype=dtype,
             notice=NOTICE if ocr else f"{NOTICE}; {NO_OCR}",
             details={

@@ -74,7 +74,8 @@ class Desk:
         with self._place():
             asking = await self._read(await receive(http), read)
             asked = asking.request
-            if asked.state.pictures and not self.engine.scorer.info.sees_pictures:
+            info = self.engine.scorer.info
+            if asked.state.pictures and not (info.sees_pictures or info.reads_words):
                 message = "this model reads text only; for pictures load a Clef release (--model)"
                 raise StateError([FieldError(("images",), message, "media_type")])
             with self._pictures(asked):

@@ -101,6 +101,9 @@ def write(decided: Decided, *, confidence: str = "typesafe") -> dict[str, Any]:
             "state_tokens": decision.tokens.state,
             "from_character": decision.cut.start,
         }
+    if any(decision.words):
+        # A scorer that only reads words in pictures says which, one entry per picture: that is all it saw of them.
+        reply["x_picture_words"] = list(decision.words)
     if decided.id is not None:
         reply["x_decision_id"] = decided.id
     return reply

@@ -16,10 +16,9 @@ LIMIT = 20_000
 class HashScorer:
     """One token per four characters. An answer depends on the state, its pictures' pixels and its own question."""
 
-    def __init__(self, *, sees_pictures: bool = True, limits: Limits = CLEF_LIMITS) -> None:
-        self.info = ScorerInfo(
-            "hash-1", "clef", hashlib.sha256(b"hash-1").hexdigest(), "neutral", LIMIT, sees_pictures=sees_pictures
-        )
+    def __init__(self, *, sees_pictures: bool = True, reads_words: bool = False, limits: Limits = CLEF_LIMITS) -> None:
+        fingerprint = hashlib.sha256(b"hash-1").hexdigest()
+        self.info = ScorerInfo("hash-1", "clef", fingerprint, "neutral", LIMIT, sees_pictures, reads_words)
         self.limits = limits
         self.open = threading.Event()
         self.open.set()
@@ -51,7 +50,8 @@ class HashScorer:
             key: [_number(state, _text(question), option.id) for option in question.options()]
             for key, question in request.questions.items()
         }
-        return Reading(logits, tokens, cut)
+        words = tuple(f"{p.width} by {p.height}" for p in request.state.pictures) if self.info.reads_words else ()
+        return Reading(logits, tokens, cut, words)
 
 
 def _text(question: Question) -> str:

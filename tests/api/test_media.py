@@ -134,6 +134,14 @@ def test_a_scorer_without_eyes_refuses_pictures() -> None:
         assert post(served).status_code == 200
 
 
+def test_a_scorer_that_reads_words_in_pictures_takes_them_and_says_which_words() -> None:
+    with serving(HashScorer(sees_pictures=False, reads_words=True)) as served:
+        reply = post(served, images=[text(RED)]).json()
+        assert len(reply["x_picture_words"]) == 1
+        assert " by " in reply["x_picture_words"][0]
+        assert "x_picture_words" not in post(served).json()
+
+
 # ---- files that are read
 
 
