@@ -27,6 +27,15 @@ export function openDialog(root, { title, body = [], acts = null, classes = "", 
   return { dialog, body: inside, close };
 }
 
+/** Enter in `input` does what the dialog's main button does; the key itself ends there, and presses nothing behind it. */
+export function onEnter(input, run) {
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    run();
+  });
+}
+
 /** A sentence about what went wrong inside a dialog; empty hides it. */
 export function errorLine() {
   const el = h("p", { class: "cs-error", role: "alert", hidden: true });

@@ -1,7 +1,7 @@
 // The states of a schema: named, one of them on the page. Going to another one first writes the page's state back, so that
 // nothing typed is lost; the questions stay as they are.
 
-import { openDialog } from "./dialog.js";
+import { onEnter, openDialog } from "./dialog.js";
 import { button, h, iconButton, icon, setText } from "./dom.js";
 import { menuButton } from "./menu.js";
 
@@ -84,7 +84,7 @@ export class ExamplePicker {
     };
     cancel.addEventListener("click", close);
     done.addEventListener("click", keep);
-    name.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && keep());
+    onEnter(name, keep);
     name.select();
   }
 

@@ -97,7 +97,10 @@ export class JsonView {
       this.text.focus();
       this.text.setSelectionRange(error.at, error.at);
     } });
-    const back = button("is-small is-ghost", "Show the form's", { onclick: () => this.#rewrite(this.store.doc) });
+    const back = button("is-small is-ghost", "Show the form's", { onclick: () => {
+      this.#rewrite(this.store.doc);
+      this.text.focus();
+    } });
     this.note.replaceChildren(h("span", { class: "cs-error cs-grow" }, icon("alert"), h("span", { text: `Line ${line}, column ${column}: ${error.message}` })), go, back);
   }
 

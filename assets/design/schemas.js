@@ -3,7 +3,7 @@
 // The address ?schema=ID is set once the schema is kept, so that a link never leads to nothing. Opening another schema is a
 // change like any other: undo brings back what was on the page.
 
-import { asked, errorLine, openDialog, toast, when } from "./dialog.js";
+import { asked, errorLine, onEnter, openDialog, toast, when } from "./dialog.js";
 import { button, h, iconButton } from "./dom.js";
 import { menuButton } from "./menu.js";
 import { emptyDoc, NO_NAME } from "./schema.js";
@@ -78,7 +78,7 @@ export class Schemas {
     };
     cancel.addEventListener("click", close);
     done.addEventListener("click", keep);
-    name.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && keep());
+    onEnter(name, keep);
     name.select();
   }
 

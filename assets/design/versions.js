@@ -96,7 +96,9 @@ export class Versions {
     };
     go.addEventListener("click", send);
     note.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      send();
     });
   }
 
