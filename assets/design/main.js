@@ -292,7 +292,8 @@ class Page {
   }
 
   #keys() {
-    this.root.addEventListener("keydown", (event) => {
+    // On the document: undo may take away the very field that had the focus, and the next key must still be heard.
+    document.addEventListener("keydown", (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey || event.isComposing) return;
       const key = event.key.toLowerCase();
       // A note on a label is not part of the document, nor is what is typed in a dialog.

@@ -229,7 +229,7 @@ def test_an_error_sits_on_its_field_and_the_others_are_answered(open_page: Open)
 def test_json_that_would_lose_something_is_refused_at_the_state(open_page: Open) -> None:
     page = open_page(document())
     page.locator("[data-state]").fill('{"amount": 1, "amount": 2}')
-    expect(page.get_by_role("button", name="JSON")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="JSON", exact=True)).to_have_attribute("aria-pressed", "true")
     expect(page.locator("[data-state-error]")).to_contain_text("twice")
     page.get_by_role("button", name="Text", exact=True).click()
     expect(page.locator("[data-state-error]")).to_be_hidden()
