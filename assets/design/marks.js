@@ -6,7 +6,8 @@
 /** From so many times even attention on, a word is marked, and marked strongly. */
 export const LOOKED = 1.5;
 export const LOOKED_MUCH = 3;
-/** From so many points on, a part is marked strongly. */
+/** From so many points on, a part is marked, and marked strongly; the list beside it also tells of smaller moves. */
+export const MOVES = 2;
 export const MOVES_MUCH = 10;
 /** The most marks that are painted; the strongest stay. */
 const MOST = 400;
@@ -24,7 +25,7 @@ export const readMarks = (text, spans) => joined(text, spans.map(([start, end]) 
 /** Marks of the parts that move an option: {spans, change, counts}. */
 export function partMarks(text, parts) {
   const marks = parts
-    .filter((part) => part.counts && part.spans.length)
+    .filter((part) => part.counts && Math.abs(part.change) >= MOVES)
     .flatMap((part) => part.spans.map(([start, end]) => ({ start, end, look: Math.abs(part.change) >= MOVES_MUCH ? 3 : 2, against: part.change > 0 })));
   return marks.map((mark) => trimmed(text, mark)).filter((mark) => mark.start < mark.end).slice(0, MOST);
 }

@@ -77,6 +77,7 @@ export class ScorerChip {
     this.chip.title = [`${scorer.kind} on ${scorer.device}, ${scorer.dtype}`, `fingerprint ${scorer.fingerprint.slice(0, 16)}`, ids, scorer.sees_pictures ? "sees pictures" : "does not see pictures; reads words in them"].join("\n");
     const notice = this.root.querySelector("[data-notice]");
     notice.hidden = false;
+    notice.title = [scorer.notice, ids].filter(Boolean).join(" · ");
     notice.replaceChildren(...(scorer.notice ? [h("span", { text: scorer.notice }), " · "] : []), ids);
   }
 }

@@ -1,7 +1,7 @@
 // Where in the pictures: boxes over the thumbnails. While there are any, a thumbnail shows its picture whole.
 
 import { h } from "./dom.js";
-import { LOOKED, LOOKED_MUCH, MOVES_MUCH } from "./marks.js";
+import { LOOKED, LOOKED_MUCH, MOVES, MOVES_MUCH } from "./marks.js";
 
 /** Width by height of a thumbnail. */
 const FRAME = 4 / 3;
@@ -15,7 +15,7 @@ export function lookedCells({ rows, columns, weights }) {
 
 /** Boxes of the parts of picture `index` that move an option. */
 export function movingBoxes(parts, index) {
-  const found = parts.filter((part) => part.counts && part.picture === index);
+  const found = parts.filter((part) => part.counts && part.picture === index && Math.abs(part.change) >= MOVES);
   return found.map(({ box, change }) => {
     const [left, top, right, bottom] = box ?? [0, 0, 1, 1];
     return { x: left, y: top, w: right - left, h: bottom - top, look: Math.abs(change) >= MOVES_MUCH ? 3 : 2, against: change > 0 };

@@ -1,6 +1,6 @@
 // Sentences about why an answer came out as it did. Pure: no DOM.
 
-import { MOVES_MUCH } from "./marks.js";
+import { MOVES, MOVES_MUCH } from "./marks.js";
 import { count, percent } from "./words.js";
 
 /** How many parts are listed. */
@@ -76,5 +76,5 @@ export function movesWords(found, name) {
 export const LEGENDS = {
   routing: [[2, "1.5 to 3 times the average"], [3, "over 3 times"]],
   excerpts: [[1, "read"]],
-  moves: [[2, `up to ${MOVES_MUCH} points`], [3, `over ${MOVES_MUCH}`]],
+  moves: [[2, `${MOVES} to ${MOVES_MUCH} points`], [3, `over ${MOVES_MUCH}`]],
 };

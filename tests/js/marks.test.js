@@ -21,11 +21,12 @@ test("neighbouring words of one strength are one mark, and a line break ends it"
   assert.deepEqual(marks, [["card was", 2], ["charged", 3], [".", 2], ["Please", 2]]);
 });
 
-test("parts below the noise are not marked, and a mark ends where its sentence does", () => {
+test("parts below the noise, and parts that hardly move it, are not marked, and a mark ends where its sentence does", () => {
   const parts = [
     { spans: [[0, 28]], change: -42, counts: true },
     { spans: [[28, 44]], change: 3, counts: true },
-    { spans: [[4, 8]], change: -0.1, counts: false },
+    { spans: [[4, 8]], change: -8, counts: false },
+    { spans: [[9, 12]], change: 1.4, counts: true },
     { spans: [], change: -9, counts: true },
   ];
   assert.deepEqual(partMarks(TEXT, parts), [
