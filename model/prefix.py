@@ -105,11 +105,11 @@ class Prefix:
     def upto(self, tokens: int) -> Past:
         """Of the beginning up to a stop (of any place, without linear layers)."""
         whole = Past(len(self.text), self.full, {})
-        return whole.upto(tokens, self.stops[tokens] if self._turns else {})
+        return whole.upto(tokens, self.stops[tokens] if self._has_linear else {})
 
     def stop(self, alike: int) -> int:
         """The last place to go on from for a text that begins with the same `alike` tokens; 0 if there is none."""
-        places = [at for at in self.stops if at <= alike] if self._turns else [alike]
+        places = [at for at in self.stops if at <= alike] if self._has_linear else [alike]
         return max((at for at in places if at >= self.text.after_pictures), default=0)
 
     @property
@@ -121,7 +121,7 @@ class Prefix:
         return sum(t.numel() * t.element_size() for t in tensors)
 
     @property
-    def _turns(self) -> bool:
+    def _has_linear(self) -> bool:
         return any(self.stops.values())
 
 
@@ -205,9 +205,12 @@ class Prefixes:
         backbone, near, start = self._backbone, *self._nearest(text)
         cache = backbone.empty_cache() if near is None else near.upto(start).cache(backbone.text_config)
         parts = [] if near is None else [tuple((k[:, :, :start], v[:, :, :start]) for k, v in near.memory)]
-        stops = {} if near is None else {at: state for at, state in near.stops.items() if at <= start}
+        places = self._stops(text)
+        # Of the stops on the way those alone that this text would make: states that grow must not collect them.
+        known = {} if near is None else near.stops
+        stops = {at: known[at] for at in {*places, start} if at <= start and at in known}
         ids = torch.from_numpy(text.ids.astype(np.int64)).to(backbone.device)[None]
-        for begin, end in pairwise([start, *(at for at in self._stops(text) if at > start)]):
+        for begin, end in pairwise([start, *(at for at in places if at > start)]):
             shown = None
             if begin < text.after_pictures:
                 assert pictures is not None

@@ -155,6 +155,14 @@ def test_a_growing_state_is_read_on(keeping: Clef, plain: Clef, pictures: tuple[
     assert begun[1] - 2 * STEP <= reused[6]
 
 
+def test_a_state_that_grows_word_by_word_collects_nothing(keeping: Clef) -> None:
+    words = text(140).split()
+    for n in range(60, 140, 4):
+        keeping.score([Request(State(" ".join(words[:n]), (picture(1),)), ASKED)])
+    assert len(keeping.states) > 10
+    assert max(len(prefix.stops) for prefix in kept(keeping)) <= 5
+
+
 def test_text_under_the_same_pictures_does_not_pay_for_them_again(keeping: Clef, plain: Clef) -> None:
     shown = (picture(1), picture(2, 64, 160))
     for words in ("First words.", "Then others.", "And these."):
