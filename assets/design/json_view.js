@@ -8,6 +8,8 @@ import { JsonError, placeOf } from "./json_text.js";
 import { mergeQuestions, readSchema, schemaText } from "./schema_text.js";
 
 const KEY = "clef-studio-json";
+/** From this width on the view stands beside the form; on smaller screens the page scrolls to it. */
+const BESIDE = 1280;
 
 export class JsonView {
   constructor(root, store) {
@@ -37,8 +39,11 @@ export class JsonView {
     this.cols.classList.toggle("has-json", is);
     setAttr(this.toggle, "aria-pressed", String(is));
     sessionStorage.setItem(KEY, is ? "1" : "");
-    if (is) this.#rewrite(this.store.doc);
-    if (focus) (is ? this.text : this.toggle).focus();
+    if (is) {
+      this.#rewrite(this.store.doc);
+      this.text.setSelectionRange(0, 0);
+    }
+    if (focus) (is ? this.text : this.toggle).focus({ preventScroll: is && window.innerWidth >= BESIDE });
   }
 
   /** After the page has its document: open again if it was open before a reload. */

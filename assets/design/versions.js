@@ -51,7 +51,7 @@ export class Versions {
     const same = latest && asksSame(doc.questions, latest.questions);
     const words = !latest ? "draft" : same ? `v${latest.number}` : `draft after v${latest.number}`;
     this.chip.replaceChildren(words, ...(latest ? [" ", h("span", { class: "cs-mono", text: short(latest) })] : []));
-    setAttr(this.chip, "aria-label", `${words}: versions of this schema`);
+    setAttr(this.chip, "aria-label", `${this.chip.textContent}: versions of this schema`);
     this.chip.title = latest ? "Versions never change. Opens the list of versions." : "Nothing is published yet";
     const next = (latest?.number ?? 0) + 1;
     setText(this.save, same ? `Saved as v${latest.number}` : `Save as v${next}`);
