@@ -20,7 +20,7 @@ export function wordMarks(text, words) {
 }
 
 /** Marks of what a scorer read of the state: [start, end, ...] each. */
-export const readMarks = (text, spans) => joined(text, spans.map(([start, end]) => ({ start, end, look: 1 })));
+export const readMarks = (text, spans) => joined(text, spans.map(([start, end]) => ({ start, end, look: 2 })));
 
 /** Marks of the parts that move an option: {spans, change, counts}. */
 export function partMarks(text, parts) {

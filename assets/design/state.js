@@ -92,7 +92,7 @@ export class StatePanel {
   #mark() {
     const text = this.text.value;
     for (const kept of [this.cuts, this.marks]) {
-      kept.spans = followed(kept.spans, kept.text, text);
+      if (kept.spans.length) kept.spans = followed(kept.spans, kept.text, text);
       kept.text = text;
     }
     if (!this.cuts.spans.length && !this.marks.spans.length) {

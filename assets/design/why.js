@@ -164,10 +164,13 @@ export class Why {
 
   #paintLooked() {
     const { how, words, pictures, text } = this.looked;
+    const marks = how === "routing" ? wordMarks(text, words) : readMarks(text, words);
     this.#say(lookedWords(this.looked, this.#name()));
-    if (how === "routing") this.#mark("routing", wordMarks(text, words), text, (i) => (pictures?.[i] ? lookedCells(pictures[i]) : []));
-    else if (how === "excerpts") this.#mark("excerpts", readMarks(text, words), text);
-    else this.#mark(null);
+    if (marks.length) {
+      this.body.append(h("div", {}, button("is-link", "Show the first in the text", { onclick: () => this.host.statePanel.reveal(marks[0].start) })));
+    }
+    if (how === "routing") this.#mark("routing", marks, text, (i) => (pictures?.[i] ? lookedCells(pictures[i]) : []));
+    else this.#mark(how === "excerpts" ? "excerpts" : null, marks, text);
   }
 
   // ------------------------------------------------------------------------------------------------- what moves it
@@ -234,10 +237,10 @@ export class Why {
     showSpots(pictures, store.doc, spots);
     this.legend.hidden = kind === null;
     if (kind === null) return;
-    const title = { routing: "Where it looked for ", excerpts: "Read for ", moves: "What moves " }[kind];
+    const title = { routing: "Where it looked for ", excerpts: "Read for question ", moves: "What moves " }[kind];
     const keys = LEGENDS[kind].map(([look, words]) => h("span", { class: "cs-nowrap" }, h("i", { class: `cs-sw is-${look}` }), ` ${words}`));
     if (kind === "moves") keys.push(h("span", { class: "cs-nowrap" }, h("i", { class: "cs-sw is-against" }), " spoke against"));
-    const about = h("span", { class: "cs-grow" }, title, h("b", { text: `${this.section.index + 1} ${this.#name()}` }), kind === "routing" ? ", not proof" : "");
+    const about = h("span", { class: "cs-grow" }, title, h("b", { text: kind === "excerpts" ? String(this.section.index + 1) : `${this.section.index + 1} ${this.#name()}` }), kind === "routing" ? ", not proof" : "");
     this.legend.replaceChildren(about, ...keys);
   }
 }

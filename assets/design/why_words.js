@@ -9,9 +9,9 @@ export const LISTED = 6;
 /** What a scorer's reply about where it looked says, in one sentence. */
 export function lookedWords({ how, words, share, read, pictures }, option) {
   if (how === "nothing") return "Nothing of the state was read for this question.";
-  if (how === "whole") return "It read the whole state for this question. This model cannot tell where in it it looked.";
+  if (how === "whole") return "It read the whole state for this question. This model cannot tell where it looked in it.";
   if (how === "excerpts") {
-    return `Marked: what it read of the state for this question, ${count(read[0])} of ${count(read[1])} characters. This model cannot tell where in it it looked.`;
+    return `Marked: what it read of the state for this question, ${count(read[0])} of ${count(read[1])} characters. This model cannot tell where it looked in it.`;
   }
   const seen = words.length > 0 || (pictures ?? []).some((p) => p.weights.some((w) => w >= 1.5));
   const told = seen ? `Marked: where “${option}” looked, not proof of why it won.` : `“${option}” looked at all of the state about alike.`;
@@ -75,6 +75,6 @@ export function movesWords(found, name) {
 /** The names of the strengths of marks, for the legend: [[look, words]]. */
 export const LEGENDS = {
   routing: [[2, "1.5 to 3 times the average"], [3, "over 3 times"]],
-  excerpts: [[1, "read"]],
+  excerpts: [[2, "read"]],
   moves: [[2, `${MOVES} to ${MOVES_MUCH} points`], [3, `over ${MOVES_MUCH}`]],
 };

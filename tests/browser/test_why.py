@@ -102,8 +102,8 @@ def test_a_model_that_reads_excerpts_says_so(open_page: Open, tmp_path: Path) ->
         page = open_page(document(), url=url)
         panel = open_why(page, 2)
         expect(panel).to_contain_text(f"20 of {len(TICKET)} characters")
-        expect(panel).to_contain_text("cannot tell where in it it looked")
-        expect(page.locator(".cs-legend")).to_contain_text("Read for 2")
+        expect(panel).to_contain_text("cannot tell where it looked in it")
+        expect(page.locator(".cs-legend")).to_contain_text("Read for question 2")
         assert marked(page) == [TICKET[:20]]
 
 

@@ -54,5 +54,5 @@ test("pieces cover the text once, with marks and cuts", () => {
 });
 
 test("what was read is marked whole", () => {
-  assert.deepEqual(readMarks(TEXT, [[28, 44], [0, 3]]).map((m) => [m.start, m.end, m.look]), [[0, 3, 1], [28, 44, 1]]);
+  assert.deepEqual(readMarks(TEXT, [[28, 44], [0, 3]]).map((m) => [m.start, m.end, m.look]), [[0, 3, 2], [28, 44, 2]]);
 });
