@@ -11,7 +11,7 @@ one question of two on a state of 4k and of 16k tokens; each edit is asked of
 * Clef as it is opened by default: the state was read when the first question was asked.
 
 Times are medians, of the whole way from text to logits; "first" is the first question on a state, which reads it and
-keeps it. The slow ways are asked the last `SLOW` edits only. The last column is the largest difference of a logit
+keeps it. The slow ways are asked the last edits only (--slow). The last column is the largest difference of a logit
 between Clef with its memory and the reference (without a reference: and a full pass).
 """
 
@@ -39,7 +39,6 @@ from model.scorer import Request
 from model.state import parse_state
 
 MAX_TOKENS = 32_768
-SLOW = 2
 COLUMNS = ("state", "schema", "reference", "full pass", "first", "edit", "edit / reference", "edit / full pass",
            "kept MB", "max |Δlogit|")  # fmt: skip
 Logits: TypeAlias = Mapping[str, Sequence[float]]
@@ -121,13 +120,15 @@ def reference(path: Path, clef: Clef, folder: Path) -> Ask:
     return ask
 
 
-def timed(ask: Ask, state: str, schemas: Sequence[dict[str, Any]]) -> tuple[list[float], list[Logits]]:
+def timed(
+    ask: Ask, state: str, schemas: Sequence[dict[str, Any]], clock: Callable[[], float]
+) -> tuple[list[float], list[Logits]]:
     """Seconds and logits of each request, one after the other."""
     seconds, answers = [], []
     for questions in schemas:
-        started = time.perf_counter()
+        started = clock()
         answers.append(ask(state, questions))  # logits are on the CPU then: the device has finished
-        seconds.append(time.perf_counter() - started)
+        seconds.append(clock() - started)
     return seconds, answers
 
 
@@ -143,7 +144,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--edits", type=int, default=None, metavar="N", help="edits per state (default: 5; quick: 2)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=None, metavar="N", help="CPU threads (default: torch's)")
+    parser.add_argument("--slow", type=int, default=2, metavar="N", help="edits asked of the slow ways (default: 2)")
+    parser.add_argument(
+        "--cpu-time",
+        action="store_true",
+        help="count CPU seconds of all threads: where the machine does other work too",
+    )
     given = parser.parse_args(argv)
+    clock = time.process_time if given.cpu_time else time.perf_counter
     lengths = (300, 900) if given.quick else (4_096, 16_384)
     schemas = edits(given.edits or (2 if given.quick else 5))
 
@@ -162,19 +170,22 @@ def main(argv: Sequence[str] | None = None) -> None:
             f"{clef.backbone.text_config.num_hidden_layers} layers, float32 on {clef.info.device}, "
             f"{torch.get_num_threads()} threads, torch {torch.__version__}"
         )
-        print(f"{len(schemas) - 1} edits of one question of {len(QUESTIONS)}; seconds, medians\n")
+        print(
+            f"{len(schemas) - 1} edits of one question of {len(QUESTIONS)}; "
+            f"{'CPU ' if given.cpu_time else ''}seconds, medians\n"
+        )
         print(row(COLUMNS))
         for asks in filter(None, (theirs, ours(plain), ours(clef), ours(clef))):
-            timed(asks, "What is set up once is not part of the figures.", schemas[:1])
+            timed(asks, "What is set up once is not part of the figures.", schemas[:1], clock)
         clef.states.forget()
         for length in lengths:
             state = state_of(clef, length)
             tokens = clef.count(parse_state(state), parse_questions(schemas[-1]))
-            kept, answers = timed(ours(clef), state, schemas)
-            full, same = timed(ours(plain), state, schemas[-SLOW:])
+            kept, answers = timed(ours(clef), state, schemas, clock)
+            full, same = timed(ours(plain), state, schemas[-given.slow :], clock)
             edit, whole, slow = statistics.median(kept[1:]), statistics.median(full), None
             if theirs is not None:
-                seconds, same = timed(theirs, state, schemas[-SLOW:])
+                seconds, same = timed(theirs, state, schemas[-given.slow :], clock)
                 slow = statistics.median(seconds)
             print(
                 row(
@@ -188,7 +199,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                         "-" if slow is None else f"{edit / slow:.3f}",
                         f"{edit / whole:.3f}",
                         f"{clef.states.bytes / 2**20:.0f}",
-                        f"{apart(answers[-SLOW:], same):.1e}",
+                        f"{apart(answers[-given.slow :], same):.1e}",
                     )
                 ),
                 flush=True,
