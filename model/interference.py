@@ -295,7 +295,10 @@ def _sentence(standing: Standing, move: Move) -> str:
         return f"{when} it says {then} ({after}), {as_it_is} {now} ({before})"
     told = f"{when} it says {now} with {_percent(move.kept)}, {as_it_is} with {_percent(standing.probability)}"
     lead = 100 * abs(move.kept - standing.probability)
-    return told if lead >= move.points / 2 else f"{told}; another option moves by {move.points:.0f} points"
+    if lead >= move.points / 2:
+        return told
+    points = f"{move.points:.0f}"
+    return f"{told}; another option moves by {points} point{'' if points == '1' else 's'}"
 
 
 def _name(kind: QuestionType, option: str) -> str:
