@@ -69,9 +69,17 @@ def _shot(browser: Browser, url: str, theme: str, size: tuple[int, int], example
     page.set_default_timeout(PATIENCE_MS)
     page.goto(url)
     page.locator(".cs[data-run]").wait_for(state="attached")
-    page.get_by_role("button", name="Examples").click()
+    page.get_by_role("button", name="Examples", exact=True).click()
     page.get_by_role("menuitem", name=re.compile(f"^{re.escape(example)}")).first.click()
+    page.wait_for_function("name => document.querySelector('[data-title]').value === name", arg=example)
     _answered(page)
+    # The first answer reads the picture; the time that is shown is that of an edit, with a wording that is new.
+    wording = page.get_by_label("Wording of question 1")
+    for key in ("End", "Space"):
+        wording.press(key)
+        _answered(page)
+    wording.blur()
+    page.evaluate("scrollTo(0, 0)")
     page.mouse.move(0, 0)
     page.screenshot(path=str(path))
     page.close()

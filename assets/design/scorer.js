@@ -78,6 +78,7 @@ export class ScorerChip {
     const notice = this.root.querySelector("[data-notice]");
     notice.hidden = false;
     notice.title = [scorer.notice, ids].filter(Boolean).join(" · ");
-    notice.replaceChildren(...(scorer.notice ? [h("span", { text: scorer.notice }), " · "] : []), ids);
+    setText(notice, [scorer.notice, ids].filter(Boolean).join(" · "));
+    notice.title = notice.textContent;
   }
 }

@@ -8,6 +8,9 @@ export const VERY_SURE = 0.95;
 export const FAIRLY_SURE = 0.8;
 export const LEANING = 0.6;
 export const CLEAR_LEAD = 0.1;
+/** How uneven (half the distance to uniform) an answer of two, or of more, options must be to say anything. */
+export const EVEN = 0.005;
+export const UNIFORM = 0.1;
 /** Probability that a short list of options must hold together. */
 export const SHORT_LIST = 0.95;
 /** Up to this many options, every option has its row. */
@@ -94,7 +97,7 @@ export function verdict(answer) {
   const top = p[a];
   if (n === 1) return { word: optionWord(answer, 0), sure: "the only option", flat: true, lead: -1 };
   const expected = answer.type === "score" ? `expected ${level(answer)} of ${n - 1}` : "";
-  if (unevenness(p) < (n === 2 ? 0.02 : 0.1)) {
+  if (unevenness(p) < (n === 2 ? EVEN : UNIFORM)) {
     const spread = n === 2 ? "an even split" : `spread evenly over ${n} ${answer.type === "score" ? "levels" : "options"}`;
     return { word: "Cannot tell", sure: spread, flat: true, lead: -1 };
   }

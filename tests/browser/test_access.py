@@ -30,7 +30,7 @@ def _errors(page: Page) -> None:
 
 
 def _menu(page: Page) -> None:
-    page.get_by_role("button", name="Examples").click()
+    page.get_by_role("button", name="Examples", exact=True).click()
     expect(page.get_by_role("menu")).to_be_visible()
 
 

@@ -288,7 +288,7 @@ def test_sixty_four_questions_stay_fluent(open_page: Open) -> None:
 
 def test_the_gallery_and_help_are_reached_and_left_by_keyboard(open_page: Open) -> None:
     page = open_page(document())
-    page.get_by_role("button", name="Examples").press("Enter")
+    page.get_by_role("button", name="Examples", exact=True).press("Enter")
     expect(page.get_by_role("menuitem").first).to_be_focused()
     page.get_by_role("menuitem", name=re.compile("^Tool-call guardrail")).press("Enter")
     expect(page.get_by_label("Name of the schema")).to_have_value("Tool-call guardrail")
