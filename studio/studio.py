@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from storage.database import Database
-
 from model.engine import Engine
+from storage.database import Database
 from studio.settings import Settings
 
 
