@@ -128,13 +128,16 @@ def test_neutral_ids_make_names_powerless() -> None:
     neutral = open_clef(RELEASE, device="cpu", question_ids="neutral")
     state = parse_state("The printer is on fire.")
     bodies = [{"type": "noul", "instructions": "Is it urgent?"}, {"type": "score", "criteria": ["calm", "angry"]}]
-    logits = []
+    ids, logits = [], []
     for names in (("urgent", "mood"), ("🎯", "with space")):
         questions = parse_questions(dict(zip(names, bodies, strict=True)))
+        ids.append(neutral.encode(Request(state, questions)).ids)
         (reading,) = neutral.score([Request(state, questions)])
         assert list(reading.logits) == list(names)
-        logits.append(list(reading.logits.values()))
-    assert logits[0] == logits[1]
+        logits.append([z for row in reading.logits.values() for z in row])
+    assert ids[0] == ids[1]
+    # The second is read on the kept state, which adds up in another order: equal within what reuse promises.
+    assert logits[0] == pytest.approx(logits[1], abs=1e-5)
 
 
 def test_literal_ids_are_read(clef: Clef) -> None:
