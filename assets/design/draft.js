@@ -63,6 +63,7 @@ export class Draft {
     const { doc } = this.store;
     if (!this.revisions[doc.schema]) this.unsaved.set(doc.schema, doc);
     clearTimeout(this.timer);
+    this.timer = null;
     await this.saving;
     if (this.unsaved.has(doc.schema)) await this.#save(doc.schema);
     return this.unsaved.has(doc.schema) ? "The draft could not be saved first." : null;
@@ -71,7 +72,10 @@ export class Draft {
   #touch(pause) {
     this.dirty = true;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.#save(), pause);
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      this.#save();
+    }, pause);
   }
 
   /** Writes the tab's own copy now. */
@@ -126,8 +130,8 @@ export class Draft {
     if (this.unsaved.get(doc.schema) === doc) this.unsaved.delete(doc.schema);
     this.on.kept(doc.schema);
     const waits = [...this.unsaved.keys()].filter((key) => !this.blocked.has(key));
-    // What is being typed has its own timer; what was left behind on another schema goes now.
-    if (waits.length) return waits.includes(this.store.doc.schema) ? undefined : this.#touch(0);
+    // What is being typed has its own timer, unless a second try at another schema used it up; the rest goes now.
+    if (waits.length) return this.timer !== null && waits.includes(this.store.doc.schema) ? undefined : this.#touch(0);
     if (this.store.doc.schema !== doc.schema) return this.on.said("");
     this.on.said(`saved ${new Date().toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}`);
     this.keep();
