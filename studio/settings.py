@@ -164,8 +164,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
 def _positive(text: str) -> int:
-    number = int(text)
+    number = _whole(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number")
     return number
@@ -179,7 +186,7 @@ def _not_negative(text: str) -> int:
 
 
 def _port(text: str) -> int:
-    number = int(text)
+    number = _whole(text)
     if not 0 <= number <= 65535:
         raise argparse.ArgumentTypeError(f"{text} is not a port (0-65535)")
     return number
