@@ -179,7 +179,7 @@ def _positive(text: str) -> int:
 
 
 def _not_negative(text: str) -> int:
-    number = int(text)
+    number = _whole(text)
     if number < 0:
         raise argparse.ArgumentTypeError(f"{text} is less than 0")
     return number
