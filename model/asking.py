@@ -17,8 +17,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TypeAlias
 
-from model.answers import answers_from_logits
-from model.engine import Busy, Decision, Engine
+from model.engine import Busy, Decision, Engine, decision_of
 from model.questions import render
 from model.scorer import Request, Scorer
 from model.state import State
@@ -77,18 +76,7 @@ def directly(scorer: Scorer) -> Ask:
         readings = scorer.score(requests)
         seconds = (time.perf_counter() - started) / max(1, len(requests))
         return [
-            Decision(
-                state=request.state,
-                questions=request.questions,
-                scorer=scorer.info,
-                answers=answers_from_logits(request.questions, reading.logits),
-                tokens=reading.tokens,
-                seconds=seconds,
-                cut=reading.cut,
-                words=reading.words,
-                looked=reading.looked,
-                reused=reading.reused,
-            )
+            decision_of(request, reading, scorer.info, seconds)
             for request, reading in zip(requests, readings, strict=True)
         ]
 

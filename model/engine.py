@@ -236,7 +236,7 @@ class Engine:
         seconds = (time.perf_counter() - started) / len(jobs)
         for job, request, reading in zip(jobs, requests, readings, strict=True):
             try:
-                decision = _decision(request, reading, scorer.info, seconds)
+                decision = decision_of(request, reading, scorer.info, seconds)
             except ArithmeticError as failure:
                 log.exception("the scorer returned numbers that are not finite")
                 _fail(job.future, failure)
@@ -256,7 +256,8 @@ def _work_on(scorer: Scorer, work: Callable[[Scorer], Any], future: Future[Any])
         future.set_result(result)
 
 
-def _decision(request: Request, reading: Reading, scorer: ScorerInfo, seconds: float) -> Decision:
+def decision_of(request: Request, reading: Reading, scorer: ScorerInfo, seconds: float) -> Decision:
+    """The decision that a scorer's reading amounts to. Raises NotFinite for logits that are no numbers."""
     return Decision(
         state=request.state,
         questions=request.questions,

@@ -27,18 +27,16 @@ def theme() -> gr.themes.Base:
     return gr.themes.Base(font=_SANS, font_mono=_MONO)
 
 
-def css() -> str:
-    """What Gradio itself is given: nothing. It rewrites every rule in the browser and loses some on the way."""
-    return ""
-
-
 def sheets() -> str:
     """All style sheets, tokens first."""
     return "\n".join((ASSETS / "css" / f"{name}.css").read_text(encoding="utf-8") for name in SHEETS)
 
 
 def head() -> str:
-    """The style sheets, and the theme before the first paint: the person's choice, else the system's."""
+    """The style sheets, and the theme before the first paint: the person's choice, else the system's.
+
+    The sheets are not given to Gradio's `css=`: it rewrites every rule in the browser and loses some on the way.
+    """
     return (
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<script>(()=>{let t=null;"

@@ -24,7 +24,6 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI
-from fastapi.staticfiles import StaticFiles
 from starlette.middleware import Middleware
 
 from model.engine import Engine
@@ -67,7 +66,6 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     app.state.studio = studio
     routes.add(app, engine=engine, limits=settings.limits, database=database, record=settings.record)
     app.include_router(design.router(studio))
-    app.mount("/studio-assets", StaticFiles(directory=look.ASSETS), name="studio-assets")
     return gr.mount_gradio_app(
         app,
         _pages(studio),
@@ -80,7 +78,6 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
         max_file_size="64mb",
         favicon_path=str(look.ASSETS / "icon.svg"),
         theme=look.theme(),
-        css=look.css(),
         head=look.head(),
     )
 
