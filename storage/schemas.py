@@ -80,7 +80,11 @@ class SchemaVersion:
 
 @dataclass(frozen=True, kw_only=True)
 class Schema:
-    """A named set of questions, as a list shows it. `latest` is its newest version's number, if it has one."""
+    """A named set of questions, as a list shows it.
+
+    `latest` is its newest version's number, if it has one. `recording`: the decisions that the APIs make under one of
+    its versions are kept, with their states.
+    """
 
     id: str
     name: str
@@ -90,6 +94,7 @@ class Schema:
     revision: int
     saved: datetime
     latest: int | None
+    recording: bool
 
 
 def create_schema(
@@ -155,8 +160,20 @@ def archive_schema(database: Database, schema_id: str, *, archived: bool = True)
         return _schema(session, row.id)
 
 
+def record_schema(database: Database, schema_id: str, *, recording: bool = True) -> Schema:
+    """Turns the keeping of API decisions on or off. What was kept stays. Raises NotFound."""
+    with database.write_session() as session:
+        row = _row(session, schema_id)
+        row.recording = recording
+        session.flush()
+        return _schema(session, row.id)
+
+
 def duplicate_schema(database: Database, schema_id: str, *, name: str, copy_id: str | None = None) -> Schema:
-    """A new schema with the draft and examples of another, and no versions. Raises NotFound, InvalidValue."""
+    """A new schema with the draft and examples of another, no versions, and no recording.
+
+    Raises NotFound, InvalidValue.
+    """
     draft = get_draft(database, schema_id)
     description = get_schema(database, schema_id).description
     return create_schema(
@@ -247,10 +264,15 @@ def get_version(database: Database, schema_id: str, number: int | None = None) -
         return _version(session, row)
 
 
-def find_version(database: Database, questions: Questions) -> SchemaVersion | None:
-    """The version that asks exactly these questions; the newest if several schemas do, None if none does."""
+def find_version(database: Database, questions: Questions, *, recording: bool = False) -> SchemaVersion | None:
+    """The version that asks exactly these questions; the newest if several schemas do, None if none does.
+
+    With `recording`, only versions of schemas that record and are in use: archiving one ends its recording.
+    """
     with database.read_session() as session:
         query = select(SchemaVersionRow).where(SchemaVersionRow.sha256 == schema_hash(questions))
+        if recording:
+            query = query.join(SchemaRow).where(col(SchemaRow.recording), ~col(SchemaRow.archived))
         row = session.exec(query.order_by(col(SchemaVersionRow.created).desc()).limit(1)).first()
         return None if row is None else _version(session, row)
 
@@ -316,6 +338,7 @@ def _view(row: SchemaRow, revision: int, saved: datetime, latest: int | None) ->
         revision=revision,
         saved=saved,
         latest=latest,
+        recording=row.recording,
     )
 
 

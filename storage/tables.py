@@ -119,7 +119,7 @@ class Row(SQLModel):
 
 
 class SchemaRow(Row, table=True):
-    """A named set of questions."""
+    """A named set of questions. `recording`: decisions that the APIs make under one of its versions are kept."""
 
     __tablename__ = "schemas"
 
@@ -128,6 +128,7 @@ class SchemaRow(Row, table=True):
     description: str = _text()
     archived: bool = Field(default=False, sa_column=sa.Column(sa.Boolean, nullable=False))
     created: datetime = _time()
+    recording: bool = Field(default=False, sa_column=sa.Column(sa.Boolean, nullable=False))
 
 
 class QuestionSetRow(Row, table=True):

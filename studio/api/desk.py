@@ -50,9 +50,9 @@ class Decided:
 
 
 class Desk:
-    """See the module's contract. `recorder`: where decisions are kept; None keeps nothing."""
+    """See the module's contract. `recorder`: keeps the decisions that are to be kept."""
 
-    def __init__(self, engine: Engine, limits: Limits, recorder: Recorder | None = None) -> None:
+    def __init__(self, engine: Engine, limits: Limits, recorder: Recorder) -> None:
         self.engine = engine
         self.limits = limits
         self.recorder = recorder
@@ -80,8 +80,6 @@ class Desk:
                 raise StateError([FieldError(("images",), message, "media_type")])
             with self._pictures(asked):
                 decision = await self._answer(http, asked)
-            if self.recorder is None:
-                return Decided(decision)
             return Decided(decision, await anyio.to_thread.run_sync(self.recorder.keep, decision, asking.files))
 
     async def _read(self, wire: Wire, read: Callable[[Body], Asking]) -> Asking:

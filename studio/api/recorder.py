@@ -1,9 +1,10 @@
-"""What the APIs keep of the decisions that they made, when the studio was told to (`--record`).
+"""What the APIs keep of the decisions that they made, where a person asked for it.
 
 Contract
 --------
-A decision is kept with its state and pictures, under a new id, and belongs to the published schema version that asks
-exactly its questions, where there is one. What cannot be kept is logged; the caller's answer does not depend on it.
+A decision belongs to the published schema version that asks exactly its questions, where there is one. It is kept, with
+its state and pictures and under a new id, if that schema records; with `--record` all are kept, also those that belong
+to no schema. What cannot be kept is logged; the caller's answer does not depend on it.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ log = logging.getLogger(__name__)
 
 
 class Recorder:
-    """See the module's contract."""
+    """See the module's contract. `every`: keep all decisions."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, every: bool = False) -> None:
         self.database = database
+        self.every = every
 
     def keep(self, decision: Decision, files: Sequence[bytes]) -> str | None:
-        """The id under which the decision is on the disk; None if it could not be kept.
+        """The id under which the decision is on the disk; None if it was not to be kept, or could not be.
 
         Parameters
         ----------
@@ -41,8 +43,12 @@ class Recorder:
             log.error("a decision was not recorded: %s", error)
             return None
 
-    def _keep(self, decision: Decision, files: Sequence[bytes]) -> str:
-        version = find_version(self.database, decision.questions)
+    def _keep(self, decision: Decision, files: Sequence[bytes]) -> str | None:
+        version = find_version(self.database, decision.questions, recording=True)
+        if version is None:
+            if not self.every:
+                return None
+            version = find_version(self.database, decision.questions)
         for picture, data in zip(decision.state.pictures, files, strict=True):
             kind = picture.format.lower()
             save_picture(self.database, data, format=kind, width=picture.width, height=picture.height)

@@ -28,8 +28,9 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
 def add(app: FastAPI, *, engine: Engine, limits: Limits, database: Database, record: bool = False) -> None:
-    """Adds routes, error replies and request ids to `app`. `record`: keep every decision in `database`."""
-    desk = Desk(engine, limits, Recorder(database) if record else None)
+    """Adds routes, error replies and request ids to `app`. `record`: keep every decision in `database`, not only
+    those of schemas that record."""
+    desk = Desk(engine, limits, Recorder(database, every=record))
     routers = [
         systemone.router(desk),
         openai.router(desk),

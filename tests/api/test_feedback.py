@@ -14,7 +14,7 @@ from model.questions import parse_questions
 from storage.decisions import get_decision
 from storage.labels import current_labels, history
 from storage.pictures import read_picture
-from storage.schemas import create_schema, publish
+from storage.schemas import archive_schema, create_schema, publish, record_schema
 from tests.api.conftest import Served, serving
 from tests.api.hash_scorer import HashScorer
 from tests.api.requests import THREE, body, picture, text
@@ -39,6 +39,19 @@ def say(served: Served, **fields: Any) -> httpx.Response:
 
 def test_nothing_is_recorded_unless_asked(hashed: Served) -> None:
     assert "x_decision_id" not in decide(hashed)
+
+
+def test_a_schema_that_records_keeps_its_own_decisions_only() -> None:
+    with serving(HashScorer()) as served:
+        schema = create_schema(served.database, name="Three")
+        version = publish(served.database, schema.id, parse_questions(THREE))
+        assert "x_decision_id" not in decide(served)
+        record_schema(served.database, schema.id)
+        kept = get_decision(served.database, decide(served)["x_decision_id"])
+        assert (kept.schema_id, kept.version) == (schema.id, version.number)
+        assert "x_decision_id" not in served.client.post("/v1/systemone", json=body()).json()
+        archive_schema(served.database, schema.id)
+        assert "x_decision_id" not in decide(served)
 
 
 def test_a_decision_is_recorded_with_its_pictures_unrounded(recording: Served) -> None:

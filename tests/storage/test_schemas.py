@@ -18,12 +18,14 @@ from storage.schemas import (
     archive_schema,
     create_schema,
     duplicate_schema,
+    find_version,
     get_draft,
     get_schema,
     get_version,
     list_schemas,
     list_versions,
     publish,
+    record_schema,
     rename_schema,
     save_draft,
 )
@@ -175,11 +177,39 @@ def test_a_duplicate_has_the_draft_and_no_versions(database: Database, questions
     assert (get_draft(database, copy.id).document, get_draft(database, copy.id).examples) == ({"a": 1}, examples)
 
 
+def test_questions_are_matched_to_a_schema_that_records(database: Database, questions: Questions) -> None:
+    first, second = (create_schema(database, name=name).id for name in ("one", "two"))
+    version = publish(database, first, questions)
+    publish(database, second, questions)
+
+    def found() -> str | None:
+        matched = find_version(database, questions, recording=True)
+        return None if matched is None else matched.schema_id
+
+    assert found() is None
+    assert record_schema(database, first).recording is True
+    assert get_schema(database, first).recording is True
+    assert (found(), version.number) == (first, 1)
+    # Without asking for recording it is the newest.
+    newest = find_version(database, questions)
+    assert newest is not None
+    assert newest.schema_id == second
+    # An archived schema is out of use, and out of sight: it keeps nothing.
+    archive_schema(database, first)
+    assert found() is None
+    archive_schema(database, first, archived=False)
+    assert found() == first
+    assert duplicate_schema(database, first, name="copy").recording is False
+    record_schema(database, first, recording=False)
+    assert found() is None
+
+
 CALLS = {
     "get_schema": lambda db: get_schema(db, NOBODY),
     "get_draft": lambda db: get_draft(db, "not even a uuid"),
     "save_draft": lambda db: save_draft(db, NOBODY, document={}, base_revision=1),
     "rename": lambda db: rename_schema(db, NOBODY, name="x"),
+    "record": lambda db: record_schema(db, NOBODY),
     "archive": lambda db: archive_schema(db, NOBODY),
     "publish": lambda db: publish(db, NOBODY, parse_questions({"q": {"type": "noul"}})),
     "list_versions": lambda db: list_versions(db, NOBODY),
