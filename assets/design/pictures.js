@@ -1,6 +1,7 @@
-// The pictures of the state: up to four, by drop, paste or file picker. The server checks and re-encodes each; the page
+// The pictures of the state: up to four, by drop, paste, file picker or camera. The server checks and re-encodes each; the page
 // shows the server's preview (so that HEIC is seen too) and keeps a token.
 
+import { hasCamera, openCamera } from "./camera.js";
 import { arrange, button, h, icon, iconButton, setText } from "./dom.js";
 import { moved } from "./schema.js";
 import { count } from "./words.js";
@@ -23,6 +24,9 @@ export class Pictures {
     this.drop = h("button", { type: "button", class: "cs-drop", onclick: () => this.input.click() }, icon("plus"), "Add a picture");
     this.waiting = h("div", { class: "cs-drop is-waiting", role: "img", "aria-label": "Reading a picture" }, h("span", { class: "cs-spin", "aria-hidden": "true" }));
     this.tiles.after(this.input);
+    this.camera = root.querySelector("[data-camera]");
+    this.camera.hidden = !hasCamera();
+    this.camera.addEventListener("click", () => openCamera(root, (file) => this.take([file])));
     this.#listen();
   }
 
@@ -99,7 +103,9 @@ export class Pictures {
       return tile.el;
     });
     for (let i = 0; i < this.pending; i += 1) wanted.push(i ? this.waiting.cloneNode(true) : this.waiting);
-    if (doc.pictures.length + this.pending < this.limit) wanted.push(this.drop);
+    const full = doc.pictures.length + this.pending >= this.limit;
+    if (!full) wanted.push(this.drop);
+    this.camera.disabled = full;
     arrange(this.tiles, wanted);
     setText(this.total, `${doc.pictures.length} of ${this.limit} · drop, paste or choose`);
   }

@@ -34,6 +34,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    # A camera that shows a test picture, and is allowed.
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 PATIENCE_MS = 30_000
@@ -122,7 +125,10 @@ Open = Callable[..., Page]
 
 @pytest.fixture
 def open_page(context: BrowserContext, studio: Running) -> Iterator[Open]:
-    """open_page(document=None, url=..., wait=True) → a page that is mounted and, where it can be, answered."""
+    """open_page(document=None, url=..., wait=True, before="") → a page that is mounted and, where it can be, answered.
+
+    `before` is a script that runs before the page's own.
+    """
     pages: list[Page] = []
     faults: list[str] = []
 
@@ -138,12 +144,14 @@ def open_page(context: BrowserContext, studio: Running) -> Iterator[Open]:
             ),
         )
 
-    def opened(document: str | None = None, *, url: str = studio.url, wait: bool = True) -> Page:
+    def opened(document: str | None = None, *, url: str = studio.url, wait: bool = True, before: str = "") -> Page:
         page = context.new_page()
         pages.append(page)
         watch(page, url)
         if document is not None:
             page.add_init_script(SEED % document)
+        if before:
+            page.add_init_script(before)
         page.goto(f"{url}/")
         page.locator("html[data-ready='1']").wait_for(state="attached")
         if wait:

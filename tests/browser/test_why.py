@@ -14,9 +14,9 @@ from playwright.sync_api import Locator, Page, expect
 from model.questions import render
 from model.scorer import Reading, Request
 from tests.browser.bench import WordCounter, serving
-from tests.browser.conftest import CI, Open
+from tests.browser.conftest import Open
 from tests.browser.documents import TICKET, document, question
-from tests.browser.test_access import AXE, RUN
+from tests.browser.test_access import RUN, axe
 
 REFUND = [question("asks_for_refund", "noul", "Does the customer ask for money back?")]
 ANGRY = [*REFUND, question("angry", "noul", "Is the customer angry?")]
@@ -206,14 +206,10 @@ def _code(page: Page) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("bring", [_reasons, _moves, _stands, _code], ids=lambda f: f.__name__[1:])
 def test_no_violations(open_page: Open, theme: str, bring: Callable[[Page], None]) -> None:
-    if not AXE.exists():
-        message = f"no axe-core at {AXE}: npm pack axe-core, unpack it, and set AXE to its axe.min.js"
-        if CI:
-            pytest.fail(message)
-        pytest.skip(message)
+    source = axe()
     page = open_page(document())
     page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
     expect(page.locator(".cs-hint")).to_have_count(1)
     bring(page)
-    page.evaluate(AXE.read_text(encoding="utf-8"))
+    page.evaluate(source)
     assert page.evaluate(RUN) == []
