@@ -24,6 +24,8 @@ export function makeApi(server, root) {
     archive: (payload) => call("archive", payload),
     versions: (payload) => call("versions", payload),
     publish: (payload) => call("publish", payload),
+    recording: (payload) => call("recording", payload),
+    record: (payload) => call("record", payload),
     keepRun: (payload) => call("keep_run", payload),
     dropRun: (payload) => call("drop_run", payload),
     runs: (payload) => call("runs", payload),

@@ -2,6 +2,7 @@
 
 import { button, h, icon, setText } from "./dom.js";
 import { snippets } from "./code.js";
+import { recordingLine } from "./recording.js";
 import { stateKind } from "./schema.js";
 
 /** Longest code that is shown whole; all of it is copied. */
@@ -18,14 +19,14 @@ export function asked(doc, refused) {
   return { questions, state, left };
 }
 
-/** trigger: the button; current(): {doc, refused(uid), baseUrl, model, say}. */
+/** trigger: the button; current(): {api, doc, refused(uid), baseUrl, model, say}. */
 export function mountCode(root, trigger, current) {
   trigger.addEventListener("click", () => {
     if (!root.querySelector("dialog[open]")) open(root, trigger, current());
   });
 }
 
-function open(root, trigger, { doc, refused, baseUrl, model, say }) {
+function open(root, trigger, { api, doc, refused, baseUrl, model, say }) {
   const { questions, state, left } = asked(doc, refused);
   const made = snippets({ questions }, state, { baseUrl, model, pictures: doc.pictures.map((p) => p.name) });
   const code = h("code");
@@ -75,7 +76,7 @@ function open(root, trigger, { doc, refused, baseUrl, model, say }) {
     h("header", { id: "code-title", text: "Get code" }),
     h("div", { class: "cs-dialog-body" },
       h("p", { class: "cs-small", text: `Asks ${baseUrl} what this page asks: these questions about this state.` }),
-      list, panel, ...notes.map((text) => h("p", { class: "cs-small", text }))),
+      list, panel, ...notes.map((text) => h("p", { class: "cs-small", text })), recordingLine(api, doc.schema, say)),
     h("footer", {}, copied, close, copy),
   );
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());

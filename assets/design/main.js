@@ -12,6 +12,7 @@ import { Editor } from "./editor.js";
 import { ExamplePicker } from "./examples.js";
 import { exampleDoc, galleryItems } from "./gallery.js";
 import { mountHelp } from "./help.js";
+import { pressed } from "./keys.js";
 import { LintView } from "./lint_view.js";
 import { Live } from "./live.js";
 import { menuButton } from "./menu.js";
@@ -100,7 +101,7 @@ class Page {
     mountHelp(root, this.find("help"));
     mountCode(root, this.find("code"), () => {
       const wrong = this.#check(store.doc);
-      return { doc: store.doc, refused: (uid) => wrong.has(uid), baseUrl: new URL(config.root || "/", location.href).href.replace(/\/$/, ""), model: this.scorer.scorer?.name ?? "clef", say: (text) => this.say(text) };
+      return { api, doc: store.doc, refused: (uid) => wrong.has(uid), baseUrl: new URL(config.root || "/", location.href).href.replace(/\/$/, ""), model: this.scorer.scorer?.name ?? "clef", say: (text) => this.say(text) };
     });
   }
 
@@ -294,13 +295,11 @@ class Page {
   #keys() {
     // On the document: undo may take away the very field that had the focus, and the next key must still be heard.
     document.addEventListener("keydown", (event) => {
-      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.isComposing) return;
-      const key = event.key.toLowerCase();
+      const key = pressed(event, "undo", "redo");
       // A note on a label is not part of the document, nor is what is typed in a dialog.
-      if ((key !== "z" && key !== "y") || event.target.closest(".cs-label-panel, dialog")) return;
+      if (!key || event.target.closest(".cs-label-panel, dialog")) return;
       event.preventDefault();
-      const forward = key === "y" || event.shiftKey;
-      if (forward) this.store.redo();
+      if (key === "redo") this.store.redo();
       else this.store.undo();
     });
   }

@@ -26,6 +26,7 @@ from studio.pages.design_examples import list_examples, load_example
 from studio.pages.design_history import history_functions
 from studio.pages.design_keep import Keeper, load_draft, save_draft
 from studio.pages.design_pictures import TOO_LARGE, Gallery, read_upload
+from studio.pages.design_recording import recording_functions
 from studio.pages.design_schemas import schema_functions
 from studio.pages.design_why import why_functions
 from studio.studio import Studio
@@ -75,6 +76,7 @@ def page(studio: Studio) -> None:
     functions: list[Callable[..., Json | Awaitable[Json]]] = [ask, about, label, unlabel, keep_run, drop_run]
     functions += [keep_draft, newest_draft, *schema_functions(studio.database, studio.settings.limits)]
     functions += history_functions(studio.database)
+    functions += recording_functions(studio.database, every=studio.settings.record)
     functions += why_functions(asker)
     limits = json.dumps(asdict(studio.settings.limits))
     gr.HTML(
