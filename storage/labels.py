@@ -87,31 +87,51 @@ def add_label(
     InvalidLabel : the field that does not fit.
     Conflict : `id` belongs to another label.
     """
-    if verdict not in ("right", "wrong", "cant_tell"):
-        raise InvalidLabel("verdict", f"{verdict!r} is not known; use right, wrong or cant_tell")
-    key = checked_id(id, "id")
-    _check_sampling(source, propensity)
-    if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
-        raise InvalidLabel("seconds", "must be a time in seconds, or nothing")
     with database.write_session() as session:
         case = find_decision(session, decision)
         answer = session.get(AnswerRow, (case.serial, question))
         if answer is None:
             raise NotFound("question", f"decision {decision} has no question {question!r}")
-        row = LabelRow(
-            id=key,
-            decision=answer.decision,
-            question=question,
-            verdict=verdict,
-            true_option=_true_option(answer, verdict, true_option),
-            note=checked_text(note, "note", limit=NOTE_LENGTH),
-            labeller=checked_text(labeller, "labeller", limit=LABELLER_LENGTH, blank=False),
-            source=source,
-            propensity=propensity,
-            blind=blind,
-            seconds=seconds,
-        )
-        return _append(session, row)
+        return write_label(
+            session, answer, id=id, verdict=verdict, true_option=true_option, labeller=labeller, source=source,
+            note=note, propensity=propensity, blind=blind, seconds=seconds,
+        )  # fmt: skip
+
+
+def write_label(
+    session: Session,
+    answer: AnswerRow,
+    *,
+    id: str,
+    verdict: Verdict,
+    labeller: str,
+    source: SampledBy,
+    true_option: str | None = None,
+    note: str = "",
+    propensity: float | None = None,
+    blind: bool = False,
+    seconds: float | None = None,
+) -> Label:
+    """As `add_label`, on an answer that was read in the caller's write session."""
+    if verdict not in ("right", "wrong", "cant_tell"):
+        raise InvalidLabel("verdict", f"{verdict!r} is not known; use right, wrong or cant_tell")
+    _check_sampling(source, propensity)
+    if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
+        raise InvalidLabel("seconds", "must be a time in seconds, or nothing")
+    row = LabelRow(
+        id=checked_id(id, "id"),
+        decision=answer.decision,
+        question=answer.question,
+        verdict=verdict,
+        true_option=_true_option(answer, verdict, true_option),
+        note=checked_text(note, "note", limit=NOTE_LENGTH),
+        labeller=checked_text(labeller, "labeller", limit=LABELLER_LENGTH, blank=False),
+        source=source,
+        propensity=propensity,
+        blind=blind,
+        seconds=seconds,
+    )
+    return _append(session, row)
 
 
 def undo_label(database: Database, label_id: str, *, id: str) -> Label:
@@ -122,26 +142,31 @@ def undo_label(database: Database, label_id: str, *, id: str) -> Label:
     NotFound : `label_id`.
     Conflict : the label does not stand any more (superseded or withdrawn), or `id` belongs to another label.
     """
-    key = checked_id(id, "id")
     with database.write_session() as session:
-        undone = session.exec(select(LabelRow).where(LabelRow.id == plain_id(label_id))).first()
-        if undone is None:
-            raise NotFound("label_id", f"there is no label {label_id!r}")
-        if session.exec(select(LabelRow).where(LabelRow.id == key)).first() is None:
-            newest = _newest(session, undone)
-            if undone.verdict == "withdrawn" or newest is None or newest.serial != undone.serial:
-                raise Conflict("label_id", f"label {label_id} does not stand any more; look at its history")
-        row = LabelRow(
-            id=key,
-            decision=undone.decision,
-            question=undone.question,
-            verdict="withdrawn",
-            labeller=undone.labeller,
-            source=undone.source,
-            propensity=undone.propensity,
-            blind=undone.blind,
-        )
-        return _append(session, row)
+        return write_undo(session, label_id, id=id)
+
+
+def write_undo(session: Session, label_id: str, *, id: str) -> Label:
+    """As `undo_label`, in the caller's write session."""
+    key = checked_id(id, "id")
+    undone = session.exec(select(LabelRow).where(LabelRow.id == plain_id(label_id))).first()
+    if undone is None:
+        raise NotFound("label_id", f"there is no label {label_id!r}")
+    if session.exec(select(LabelRow).where(LabelRow.id == key)).first() is None:
+        newest = _newest(session, undone)
+        if undone.verdict == "withdrawn" or newest is None or newest.serial != undone.serial:
+            raise Conflict("label_id", f"label {label_id} does not stand any more; look at its history")
+    row = LabelRow(
+        id=key,
+        decision=undone.decision,
+        question=undone.question,
+        verdict="withdrawn",
+        labeller=undone.labeller,
+        source=undone.source,
+        propensity=undone.propensity,
+        blind=undone.blind,
+    )
+    return _append(session, row)
 
 
 def current_labels(database: Database, decision: str) -> list[Label]:
@@ -198,6 +223,13 @@ def _newest(session: Session, like: LabelRow) -> LabelRow | None:
         LabelRow.decision == like.decision, LabelRow.question == like.question, LabelRow.labeller == like.labeller
     )
     return session.exec(query.order_by(col(LabelRow.serial).desc()).limit(1)).first()
+
+
+def standing() -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    """Conditions on labels: nobody superseded or withdrew them."""
+    newer = sa.orm.aliased(LabelRow)
+    replaced = sa.exists().where(col(newer.supersedes) == col(LabelRow.serial))
+    return ~replaced, col(LabelRow.verdict) != "withdrawn"
 
 
 def _append(session: Session, row: LabelRow) -> Label:

@@ -9,6 +9,8 @@ Contract
 * A set of questions is written once, under its sha256 (`question_sets`); schema versions and decisions point at it.
 * A decision is split by use: `decisions` is small, for lists; `decision_bodies` is read on opening; `answers` holds one
   row per question, for statistics.
+* A queue holds the answers to one question of one set by one scorer, to be labelled. An item's random numbers are drawn
+  once and never again: what is known of how labels were chosen hangs on them.
 * `TRIGGERS` keep question sets, versions, decisions, answers and labels as they were written, whoever holds the file.
   They are part of a revision: changing one needs a new migration (which may be empty), for they are made anew by it.
 """
@@ -112,6 +114,12 @@ VERDICTS = ("right", "wrong", "cant_tell", "withdrawn")
 SAMPLED_BY = ("volunteered", "queue", "audit", "bulk", "import")
 
 
+STREAMS = ("queue", "audit")
+MEASURES = ("margin", "entropy", "cost")
+OUTCOMES = ("labelled", "skipped")
+ACTS = (*OUTCOMES, "undone")
+
+
 class Row(SQLModel):
     """Base of all tables; holds their metadata apart from that of other packages."""
 
@@ -119,7 +127,10 @@ class Row(SQLModel):
 
 
 class SchemaRow(Row, table=True):
-    """A named set of questions. `recording`: decisions that the APIs make under one of its versions are kept."""
+    """A named set of questions. `recording`: decisions that the APIs make under one of its versions are kept.
+
+    Without `states` a decision is kept without what it read; `retention` is the days after which a state is emptied.
+    """
 
     __tablename__ = "schemas"
 
@@ -129,6 +140,8 @@ class SchemaRow(Row, table=True):
     archived: bool = Field(default=False, sa_column=sa.Column(sa.Boolean, nullable=False))
     created: datetime = _time()
     recording: bool = Field(default=False, sa_column=sa.Column(sa.Boolean, nullable=False))
+    states: bool = Field(default=True, sa_column=sa.Column(sa.Boolean, nullable=False))
+    retention: int | None = None
 
 
 class QuestionSetRow(Row, table=True):
@@ -213,13 +226,14 @@ class ScorerRow(Row, table=True):
 class DecisionRow(Row, table=True):
     """One state judged under one set of questions by one scorer: what a list shows.
 
-    `schema_id` without `version` is a draft. `seconds` is the model's time.
+    `schema_id` without `version` is a draft. `seconds` is the model's time. `redacted` says when the state was emptied.
     """
 
     __tablename__ = "decisions"
     __table_args__ = (
         sa.ForeignKeyConstraint(["schema_id", "version"], ["schema_versions.schema_id", "schema_versions.number"]),
         sa.Index("ix_decisions_schema", "schema_id", "serial"),
+        sa.Index("ix_decisions_asked", "questions", "scorer", "serial"),
         sa.Index("ix_decisions_kept", "serial", sqlite_where=sa.text("kept = 1"), postgresql_where=sa.text("kept")),
         _one_of("source", SOURCES),
         {"sqlite_autoincrement": True},
@@ -238,6 +252,7 @@ class DecisionRow(Row, table=True):
     cut: Any = _json(nullable=True)
     seconds: float
     created: datetime = _time()
+    redacted: datetime | None = Field(default=None, sa_column=sa.Column(UtcTime))
 
 
 class DecisionBodyRow(Row, table=True):
@@ -312,13 +327,185 @@ class LabelRow(Row, table=True):
     created: datetime = _time()
 
 
-def _keep(name: str, event: str, table: str, reason: str) -> tuple[str, str]:
+class QueueRow(Row, table=True):
+    """The answers to one question by one scorer, to be labelled, and how they are chosen.
+
+    `audit_share` of what is shown comes from the audit; `overlap` of the items want two people; the model's answer is
+    hidden for `blind_queue` and `blind_audit` of what is shown. With `apart`, near-duplicates of what was shown are
+    left out of the queue. `enrolled` is the serial of the last decision looked at, `step` the number of the last
+    serving, `queue_reached` and `audit_reached` how many items each stream came to.
+    """
+
+    __tablename__ = "queues"
+    __table_args__ = (
+        sa.UniqueConstraint("questions", "scorer", "question"),
+        _one_of("measure", MEASURES),
+        *(
+            sa.CheckConstraint(f"{share} >= 0 AND {share} <= 1", name=share)
+            for share in ("audit_share", "overlap", "blind_queue", "blind_audit")
+        ),
+    )
+
+    serial: int | None = _serial()
+    questions: str = _hash(to="question_sets.sha256")
+    scorer: str = _hash(to="scorers.fingerprint")
+    question: str = _text()
+    measure: str = Field(default="margin", sa_column=sa.Column(sa.String(16), nullable=False))
+    audit_share: float = 0.2
+    overlap: float = 0.1
+    blind_queue: float = 0.0
+    blind_audit: float = 1.0
+    apart: bool = Field(default=True, sa_column=sa.Column(sa.Boolean, nullable=False))
+    enrolled: int = 0
+    step: int = 0
+    queue_reached: int = 0
+    audit_reached: int = 0
+
+
+class QueueItemRow(Row, table=True):
+    """An answer in a queue: `u`, `v` and `w` are its permanent random numbers, uniform on (0, 1).
+
+    `place` is u / x. `since` is the number of the last serving before it arrived; `before` the inclusion reached under
+    an earlier target x. `queue_step` and `audit_step` are the servings that reached it, `first` the stream that showed
+    it. `twin` is the item whose near-duplicate it is. `answers` counts people who labelled it in its turn.
+    """
+
+    __tablename__ = "queue_items"
+    __table_args__ = (
+        sa.UniqueConstraint("queue", "decision"),
+        sa.Index("ix_queue_items_decision", "decision"),
+        *(
+            sa.Index(f"ix_queue_items_{name}", *columns, sqlite_where=sa.text(where), postgresql_where=sa.text(where))
+            for name, columns, where in (
+                ("queue_next", ("queue", "place"), "queue_step IS NULL"),
+                ("audit_next", ("queue", "v"), "audit_step IS NULL"),
+                ("open", ("queue", "serial"), "first IS NOT NULL AND answers < wanted"),
+                ("shown", ("queue", "serial"), "sketch IS NOT NULL"),
+            )
+        ),
+        _one_of("first", STREAMS),
+    )
+
+    serial: int | None = _serial()
+    queue: int = _part("queues.serial", key=False)
+    decision: int = _part("decisions.serial", key=False)
+    u: float
+    v: float
+    w: float
+    x: float
+    place: float
+    before: float = 0.0
+    since: int = 0
+    queue_step: int | None = None
+    audit_step: int | None = None
+    first: str | None = Field(default=None, sa_column=sa.Column(sa.String(8)))
+    twin: int | None = Field(
+        default=None, sa_column=sa.Column(sa.ForeignKey("queue_items.serial", ondelete="SET NULL"))
+    )
+    sketch: int | None = Field(default=None, sa_column=sa.Column(sa.BigInteger))
+    wanted: int = 1
+    answers: int = 0
+
+
+class QueueStepRow(Row, table=True):
+    """A serving: the furthest `place` (or v) that it served, and the next one unserved (null: nothing was left).
+
+    Only servings that no later one went beyond are here: they alone tell how far a stream came since a given moment.
+    """
+
+    __tablename__ = "queue_steps"
+    __table_args__ = (_one_of("stream", STREAMS),)
+
+    queue: int = _part("queues.serial")
+    stream: str = Field(sa_column=sa.Column(sa.String(8), primary_key=True))
+    step: int = Field(sa_column=sa.Column(sa.Integer, primary_key=True, autoincrement=False))
+    served: float
+    following: float | None = None
+
+
+class LeaseRow(Row, table=True):
+    """An item that a person holds, or held: nobody else gets it till `expires`. `tab` is the page that it lies on."""
+
+    __tablename__ = "leases"
+    __table_args__ = (
+        sa.Index("ix_leases_item", "item", "labeller"),
+        sa.Index("ix_leases_tab", "tab", "serial"),
+        _one_of("stream", STREAMS),
+        _one_of("outcome", OUTCOMES),
+    )
+
+    serial: int | None = _serial()
+    id: str = _id(unique=True)
+    item: int = _part("queue_items.serial", key=False)
+    labeller: str = _text()
+    tab: str = _id()
+    stream: str = Field(sa_column=sa.Column(sa.String(8), nullable=False))
+    blind: bool = Field(default=False, sa_column=sa.Column(sa.Boolean, nullable=False))
+    taken: datetime = _time()
+    expires: datetime = _time()
+    outcome: str | None = Field(default=None, sa_column=sa.Column(sa.String(16)))
+
+
+class ActRow(Row, table=True):
+    """What a person did with a lease, by the uuid that their page made: so that it may be sent twice.
+
+    An act `labelled` has a label of the same id; so has `undone`, where it took back a label.
+    """
+
+    __tablename__ = "acts"
+    __table_args__ = (sa.Index("ix_acts_lease", "lease", "serial"), _one_of("kind", ACTS))
+
+    serial: int | None = _serial()
+    id: str = _id(unique=True)
+    lease: int = _part("leases.serial", key=False)
+    kind: str = Field(sa_column=sa.Column(sa.String(16), nullable=False))
+    created: datetime = _time()
+
+
+class VerdictRow(Row, table=True):
+    """What stands where people differed, by who decided it. The newest of an answer counts; none is overwritten."""
+
+    __tablename__ = "verdicts"
+    __table_args__ = (
+        sa.ForeignKeyConstraint(["decision", "question"], ["answers.decision", "answers.question"], ondelete="CASCADE"),
+        sa.Index("ix_verdicts_answer", "decision", "question", "serial"),
+        {"sqlite_autoincrement": True},
+    )
+
+    serial: int | None = _serial()
+    id: str = _id(unique=True)
+    decision: int
+    question: str = _text()
+    true_option: str | None = Field(default=None, sa_column=sa.Column(sa.Text))
+    note: str = _text()
+    labeller: str = _text()
+    created: datetime = _time()
+
+
+class ErasureRow(Row, table=True):
+    """That a case was deleted, when and by whom; nothing of what it held. `decision` is its serial, never reused."""
+
+    __tablename__ = "erasures"
+
+    decision: int = Field(sa_column=sa.Column(sa.Integer, primary_key=True, autoincrement=False))
+    id: str = _id(unique=True)
+    by: str = _text()
+    created: datetime = _time()
+
+
+def _keep(name: str, event: str, table: str, reason: str, unless: str = "") -> tuple[str, str]:
     trigger = f"keep_{name}"
-    return trigger, f"CREATE TRIGGER {trigger} BEFORE {event} ON {table} BEGIN SELECT RAISE(ABORT, '{reason}'); END"
+    when = f" WHEN NOT ({unless})" if unless else ""
+    return (
+        trigger,
+        f"CREATE TRIGGER {trigger} BEFORE {event} ON {table}{when} BEGIN SELECT RAISE(ABORT, '{reason}'); END",
+    )
 
 
-# Of a decision, only the mark that a person keeps it and the preview (which redaction empties) may change.
-_FIXED = ", ".join(c.name for c in DecisionRow.__table__.columns if c.name not in ("kept", "preview"))  # type: ignore[attr-defined]
+# Of a decision, only the mark that a person keeps it and what redaction empties and notes may change.
+_FREE = ("kept", "preview", "redacted")
+_FIXED = ", ".join(c.name for c in DecisionRow.__table__.columns if c.name not in _FREE)  # type: ignore[attr-defined]
+_ERASED = "EXISTS (SELECT 1 FROM erasures WHERE decision = OLD.decision)"
 
 TRIGGERS: Mapping[str, str] = dict(
     [
@@ -329,7 +516,9 @@ TRIGGERS: Mapping[str, str] = dict(
         _keep("decisions_update", f"UPDATE OF {_FIXED}", "decisions", "decisions never change"),
         _keep("answers_update", "UPDATE", "answers", "answers never change"),
         _keep("labels_update", "UPDATE", "labels", "labels are never changed; supersede them"),
-        _keep("labels_delete", "DELETE", "labels", "labels are never deleted; withdraw them"),
+        _keep("labels_delete", "DELETE", "labels", "labels are never deleted; withdraw them", _ERASED),
+        _keep("queue_items_update", "UPDATE OF u, v, w, decision", "queue_items", "random numbers are drawn once"),
+        _keep("verdicts_update", "UPDATE", "verdicts", "verdicts are never changed; give a newer one"),
     ]
 )
 """SQLite's triggers: name to statement."""

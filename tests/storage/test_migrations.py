@@ -25,9 +25,15 @@ from storage.tables import TRIGGERS, Row
 GOLDEN = Path(__file__).parent / "golden"
 
 
+def _ours(name: str | None, kind: str, _: Any) -> bool:
+    """Whether a table is one of the metadata's: the index of states for search, and its parts, are the file's own."""
+    return not (kind == "table" and name is not None and name.startswith("searches"))
+
+
 def test_autogenerate_finds_no_difference(database: Database) -> None:
     with database._reader.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        options = {"compare_type": True, "compare_server_default": True, "include_name": _ours}
+        context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, Row.metadata) == []
 
 
@@ -37,7 +43,8 @@ def test_a_difference_would_be_found(database: Database) -> None:
         table.to_metadata(more)
     more.tables["labels"].append_column(sa.Column("mood", sa.Text))
     with database._reader.connect() as connection:
-        assert len(compare_metadata(MigrationContext.configure(connection), more)) == 1
+        context = MigrationContext.configure(connection, opts={"include_name": _ours})
+        assert len(compare_metadata(context, more)) == 1
 
 
 def _made_by_metadata() -> dict[str, list[str]]:
@@ -48,15 +55,25 @@ def _made_by_metadata() -> dict[str, list[str]]:
 
 
 def _statements(rows: Any) -> dict[str, list[str]]:
-    """Parts of each table's statement, order aside: constraints may come in any order.
-
-    SQLite quotes the name of a table that a migration copied.
-    """
+    """Parts of each table's or index's statement, order aside: columns that were added stand behind the constraints."""
     return {
-        name: sorted(part.strip(" \n\t,").replace(f'TABLE "{name}"', f"TABLE {name}") for part in sql.splitlines())
+        name: _parts(sql)
         for name, sql in rows
-        if sql and name not in ("alembic_version", "sqlite_sequence") and name not in TRIGGERS
+        if sql and name not in ("alembic_version", "sqlite_sequence", *TRIGGERS) and _ours(name, "table", None)
     }
+
+
+def _parts(sql: str) -> list[str]:
+    """What stands before, between and behind the outer brackets, split at its commas."""
+    sql = sql.replace('"', "")  # A table that a migration copied carries its name in quotes.
+    first, last = sql.index("("), sql.rindex(")")
+    parts, depth, begun = [sql[:first], sql[last + 1 :]], 0, first + 1
+    for at in range(first + 1, last + 1):
+        depth += {"(": 1, ")": -1}.get(sql[at], 0)
+        if (sql[at] == "," and depth == 0) or at == last:
+            parts.append(sql[begun:at])
+            begun = at + 1
+    return sorted(" ".join(part.split()) for part in parts)
 
 
 def test_checks_and_partial_indexes_are_the_same_too(database: Database) -> None:
