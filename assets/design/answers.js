@@ -3,8 +3,9 @@
 
 import { arrange, button, h, MANY, setAttr, setText } from "./dom.js";
 import { LabelBar } from "./label.js";
+import { setName } from "./names.js";
 import { filledLevels, filledOptions, toText } from "./schema.js";
-import { count, level, moreWords, percent, rowName, rows, verdict } from "./words.js";
+import { count, level, moreWords, percent, rowName, rows, rowShort, verdict } from "./words.js";
 
 /** An edit after this pause starts a new comparison: the grey marks show what the answer was before it. */
 const NEW_EDIT = 2500;
@@ -174,6 +175,7 @@ class Section {
     this.el.classList.toggle("is-flat", said.flat);
     this.rail.hidden = !isScore;
     this.expect.hidden = !isScore || !known || answer.options.length < 2;
+    this.rows.style.setProperty("--n", answer.options.length);
     if (!this.expect.hidden) this.expect.style.setProperty("--e", Number(level(answer)) / (answer.options.length - 1));
     this.#more(shown);
     this.#note(answer, said, known);
@@ -189,8 +191,7 @@ class Section {
       const name = rowName(answer, i);
       row.option = answer.options[i];
       row.el.classList.toggle("is-asked", known);
-      setText(row.name, name);
-      setAttr(row.name, "title", name.length > 14 ? name : null);
+      setName(row.name, rowShort(answer, i), name);
       row.bar.style.setProperty("--p", known ? p : 0);
       setText(row.fig, known ? percent(p) : "");
       setAttr(row.el, "title", known ? `${name}: probability ${(100 * p).toFixed(2)} %` : null);

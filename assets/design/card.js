@@ -1,7 +1,7 @@
 // One question's card: id, wording, and when open its rows. A folded card holds no rows, so that 64 questions of 255
 // options stay light.
 
-import { button, h, icon, iconButton, setAttr, setText, setValue } from "./dom.js";
+import { button, fit, h, icon, iconButton, setAttr, setText, setValue } from "./dom.js";
 import { sortable } from "./drag.js";
 import { menuButton } from "./menu.js";
 import { rowsFor } from "./rows.js";
@@ -12,8 +12,6 @@ export const TYPES = {
   choice: "which option?",
   score: "where on a scale?",
 };
-
-const AUTO_SIZE = typeof CSS !== "undefined" && CSS.supports("field-sizing: content");
 
 export class Card {
   /** `host`: {limits, edit(uid, fn, merge), fold(uid), move(uid, step), duplicate(uid), remove(uid), setType(uid, type), cards()} */
@@ -34,7 +32,7 @@ export class Card {
       class: "cs-input cs-q-text is-quiet", rows: 1, placeholder: "Write the question",
       oninput: (event) => {
         const text = event.target.value;
-        this.#fit();
+        fit(this.text);
         this.#edit((q) => ({ ...q, instructions: fromText(text, q.instructions) }), "instructions");
       },
     });
@@ -94,7 +92,7 @@ export class Card {
     this.toggle.querySelector("use").setAttribute("href", question.open ? "#i-up" : "#i-down");
     this.el.classList.toggle("is-open", question.open);
     this.text.classList.toggle("is-quiet", !question.open);
-    this.#fit();
+    fit(this.text);
     this.#error(this.id, this.idError, errors.find((e) => e.field === "id"));
     this.#error(this.text, this.textError, errors.find((e) => e.field === "instructions"));
     this.#body(question, errors);
@@ -130,13 +128,6 @@ export class Card {
     if (error.fix) {
       place.append(button("is-small", "", { onclick: () => this.#edit((q) => ({ ...q, id: error.fix.id })) }, "Use ", h("span", { class: "cs-mono", text: error.fix.label })));
     }
-  }
-
-  #fit() {
-    // Browsers without field-sizing need the height by script.
-    if (AUTO_SIZE) return;
-    this.text.style.height = "auto";
-    this.text.style.height = `${this.text.scrollHeight}px`;
   }
 
   focusText() {

@@ -1,6 +1,7 @@
 // Dialogs: a title, a body and buttons. Escape and a click beside it close it; the focus goes back where it came from.
 
 import { button, h } from "./dom.js";
+import { pressed } from "./keys.js";
 
 let made = 0;
 
@@ -30,7 +31,7 @@ export function openDialog(root, { title, body = [], acts = null, classes = "", 
 /** Enter in `input` does what the dialog's main button does; the key itself ends there, and presses nothing behind it. */
 export function onEnter(input, run) {
   input.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.isComposing) return;
+    if (!pressed(event, "next")) return;
     event.preventDefault();
     run();
   });

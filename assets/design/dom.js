@@ -45,6 +45,15 @@ export function setText(el, text) {
   if (el.textContent !== text) el.textContent = text;
 }
 
+const AUTO_SIZE = typeof CSS !== "undefined" && CSS.supports("field-sizing: content");
+
+/** Gives a text area the height of its text, where the browser does not do so by itself (`field-sizing`). */
+export function fit(area) {
+  if (AUTO_SIZE) return;
+  area.style.height = "auto";
+  area.style.height = `${area.scrollHeight}px`;
+}
+
 /** Sets an input's value only where it differs, and keeps the caret at the end of what changed. */
 export function setValue(input, text) {
   const before = input.value;

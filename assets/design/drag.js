@@ -1,13 +1,15 @@
 // Reordering by a grip: pointer, or arrow keys. The list moves while dragging, so that what is seen is what will be.
 
+import { pressed } from "./keys.js";
+
 /**
  * grip: the handle. `item()`: its element; `siblings()`: the elements of the list in order; `move(step)`: moves it by
  * -1 or +1 and re-renders at once.
  */
 export function sortable(grip, { item, siblings, move }) {
   grip.addEventListener("keydown", (event) => {
-    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-    if (!step || event.ctrlKey || event.metaKey) return;
+    if (!pressed(event, "grip")) return;
+    const step = event.key === "ArrowUp" ? -1 : 1;
     event.preventDefault();
     event.stopPropagation();
     move(step);

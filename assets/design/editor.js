@@ -2,6 +2,7 @@
 
 import { arrange, h, MANY, setText } from "./dom.js";
 import { Card } from "./card.js";
+import { pressed } from "./keys.js";
 import { changeType, copyQuestion, moved, newQuestion, takenIds } from "./schema.js";
 import { withQuestion } from "./store.js";
 
@@ -96,13 +97,10 @@ export class Editor {
 
   #onKey(event) {
     const uid = this.store.doc.questions.find((q) => this.made.get(q.uid).el.contains(event.target))?.uid;
-    if (!uid || event.isComposing) return;
-    if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
-      event.preventDefault();
-      this.move(uid, event.key === "ArrowUp" ? -1 : 1);
-    } else if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "d") {
-      event.preventDefault();
-      this.duplicate(uid);
-    }
+    const key = uid ? pressed(event, "up", "down", "duplicate") : null;
+    if (!key) return;
+    event.preventDefault();
+    if (key === "duplicate") this.duplicate(uid);
+    else this.move(uid, key === "up" ? -1 : 1);
   }
 }

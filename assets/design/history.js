@@ -5,6 +5,7 @@ import { asked, errorLine, openDialog, when } from "./dialog.js";
 import { drawChanges, drawWords } from "./diff_view.js";
 import { button, h, icon, setAttr, setText } from "./dom.js";
 import { atExample, writtenBack } from "./examples.js";
+import { setName } from "./names.js";
 import { emptyDoc, stateKind } from "./schema.js";
 import { mergeQuestions } from "./schema_text.js";
 import { humane, percent } from "./words.js";
@@ -244,5 +245,7 @@ function drawRow({ label, was, now }) {
   }
   const figure = was === null ? `new, ${percent(now)}` : now === null ? `${percent(was)}, gone` : `${percent(was)} → ${percent(now)}`;
   const move = was === null || now === null ? "" : points(was, now);
-  return h("li", { class: "cs-row cs-shift" }, h("span", { class: "cs-row-name", text: label, title: label }), track, h("span", { class: "cs-row-fig", text: figure }), h("span", { class: "cs-row-move", text: move }));
+  const name = h("span", { class: "cs-row-name" });
+  setName(name, label);
+  return h("li", { class: "cs-row cs-shift" }, name, track, h("span", { class: "cs-row-fig", text: figure }), h("span", { class: "cs-row-move", text: move }));
 }

@@ -4,6 +4,7 @@
 // is named. A change in the form rewrites the text, but never over a text that cannot be read yet.
 
 import { button, h, icon, iconButton, setAttr, setText, setValue } from "./dom.js";
+import { pressed } from "./keys.js";
 import { JsonError, placeOf } from "./json_text.js";
 import { mergeQuestions, readSchema, schemaText } from "./schema_text.js";
 
@@ -111,7 +112,7 @@ export class JsonView {
 
   #onKey(event) {
     // What cannot be read is not in the document's history: the first undo takes it back.
-    if (this.error && (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z") {
+    if (this.error && pressed(event, "undo")) {
       event.preventDefault();
       event.stopPropagation();
       this.#rewrite(this.store.doc);

@@ -2,6 +2,7 @@
 // A label is a word on the answer that is painted, not on a draft that is already newer. It counts when it is stored.
 
 import { button, h, icon, iconButton, setText } from "./dom.js";
+import { pressed } from "./keys.js";
 import { optionWord, rowName, verdict } from "./words.js";
 
 export class LabelBar {
@@ -14,7 +15,7 @@ export class LabelBar {
     this.answer = null;
     this.done = null;
     this.panel.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && !event.isComposing) this.#close();
+      if (pressed(event, "close")) this.#close();
     });
   }
 
@@ -124,7 +125,7 @@ export class LabelBar {
     const input = h("input", { class: "cs-input is-small", placeholder: "Why? (optional)", "aria-label": "Note", value: this.done.note, maxlength: "2000" });
     const save = () => this.#save(this.done.verdict, this.done.truth, input.value.trim());
     input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.isComposing) save();
+      if (pressed(event, "next")) save();
     });
     this.panel.replaceChildren(input, button("is-small", "Save", { onclick: save }), button("is-small is-ghost", "Cancel", { onclick: () => this.#close() }));
     this.panel.hidden = false;

@@ -152,7 +152,8 @@ class Page {
     if (!asked.length || (doc.state.trim() === "" && !tokens.length)) return null;
     const questions = asked.map(({ id, question }) => ({ id, ...toWire(question) }));
     const payload = { key, run: crypto.randomUUID(), questions, state: doc.state, plain: doc.plain, pictures: tokens, allow_cut: doc.allowCut };
-    const signature = JSON.stringify([questions, tokens, doc.plain, doc.allowCut, doc.state]);
+    // With the uids: the same questions on other cards (an example that was taken anew) have no painted answers yet.
+    const signature = JSON.stringify([asked.map(({ uid }) => uid), questions, tokens, doc.plain, doc.allowCut, doc.state]);
     return { payload, signature, asked };
   }
 

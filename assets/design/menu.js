@@ -1,6 +1,7 @@
 // A small menu under a button: arrow keys, Home, End, Escape, and a click elsewhere closes it.
 
 import { h, icon } from "./dom.js";
+import { pressed } from "./keys.js";
 
 let opened = null;
 
@@ -10,7 +11,7 @@ export function menuButton(trigger, items) {
   trigger.setAttribute("aria-expanded", "false");
   trigger.addEventListener("click", () => (opened?.trigger === trigger ? close(true) : open(trigger, items())));
   trigger.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowDown" && opened?.trigger !== trigger) {
+    if (pressed(event, "menu") && event.key === "ArrowDown" && opened?.trigger !== trigger) {
       event.preventDefault();
       event.stopPropagation();
       open(trigger, items());
@@ -66,11 +67,12 @@ const entries = () => [...opened.list.querySelectorAll("button:not(:disabled)")]
 function onKey(event) {
   const all = entries();
   const at = all.indexOf(document.activeElement);
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1 + all.length, Home: 0, End: all.length - 1 }[event.key];
-  if (to !== undefined) {
+  const key = pressed(event, "menu", "close", "leave");
+  if (key === "menu") {
     event.preventDefault();
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1 + all.length, Home: 0, End: all.length - 1 }[event.key];
     all[to % all.length].focus();
-  } else if (event.key === "Escape" || event.key === "Tab") {
+  } else if (key) {
     event.preventDefault();
     close(true);
   }

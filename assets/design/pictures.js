@@ -21,7 +21,8 @@ export class Pictures {
       this.take([...this.input.files]);
       this.input.value = "";
     });
-    this.drop = h("button", { type: "button", class: "cs-drop", onclick: () => this.input.click() }, icon("plus"), "Add a picture");
+    this.dropHint = h("small", { text: "or drop it here, or paste it" });
+    this.drop = h("button", { type: "button", class: "cs-drop", onclick: () => this.input.click() }, icon("plus"), "Add a picture", this.dropHint);
     this.waiting = h("div", { class: "cs-drop is-waiting", role: "img", "aria-label": "Reading a picture" }, h("span", { class: "cs-spin", "aria-hidden": "true" }));
     this.tiles.after(this.input);
     this.camera = root.querySelector("[data-camera]");
@@ -106,8 +107,11 @@ export class Pictures {
     const full = doc.pictures.length + this.pending >= this.limit;
     if (!full) wanted.push(this.drop);
     this.camera.disabled = full;
+    const first = !doc.pictures.length && !this.pending;
+    this.drop.classList.toggle("is-first", first);
+    this.dropHint.hidden = !first;
     arrange(this.tiles, wanted);
-    setText(this.total, `${doc.pictures.length} of ${this.limit} · drop, paste or choose`);
+    setText(this.total, `${doc.pictures.length} of ${this.limit}`);
   }
 
   #make(picture) {

@@ -1,9 +1,18 @@
-// The rows inside an open question: options of a choice, levels of a score, what yes and no mean of a noul.
+// The rows inside an open question: options of a choice, levels of a score, what yes and no mean of a noul. Fields grow with
+// their text. Enter goes on to the next one, Shift Enter breaks the line; a name has one line only, however long.
 
-import { arrange, button, h, icon, iconButton, setAttr, setText, setValue } from "./dom.js";
+import { arrange, button, fit, h, icon, iconButton, setAttr, setText, setValue } from "./dom.js";
 import { sortable } from "./drag.js";
+import { pressed } from "./keys.js";
 import { fromText, moved, newLevel, newOption, toText } from "./schema.js";
 import { withRow } from "./store.js";
+
+/** A text area of one line that grows. */
+function field(props) {
+  const area = h("textarea", { rows: 1, autocomplete: "off", ...props });
+  area.addEventListener("input", () => fit(area));
+  return area;
+}
 
 /** `edit(fn, merge?)` changes the question. All three have update(question, errors) and `el`. */
 export function rowsFor(type, edit, limits) {
@@ -78,9 +87,10 @@ class Rows {
     const { fields, noun, list } = this.kind;
     const grip = h("button", { type: "button", class: "cs-grip" }, icon("grip"));
     const inputs = fields.map(({ key, classes, placeholder }) =>
-      h("input", {
-        class: `cs-input is-small ${classes}`, placeholder, autocomplete: "off", spellcheck: key === "name" ? "false" : null,
+      field({
+        class: `cs-input is-small ${classes}`, placeholder, spellcheck: key === "name" ? "false" : null,
         oninput: (event) => {
+          if (key === "name" && !event.isComposing) oneLine(event.target);
           const text = event.target.value;
           this.edit((q) => withRow(q, list, uid, (row) => ({ ...row, [key]: fromText(text, row[key]) })), `${uid}.${key}`);
         },
@@ -103,6 +113,7 @@ class Rows {
     const title = this.kind.title(row, n);
     this.kind.fields.forEach(({ key, label }, i) => {
       setValue(made.inputs[i], toText(row[key]));
+      fit(made.inputs[i]);
       setAttr(made.inputs[i], "aria-label", label(n, row));
     });
     if (made.number) setText(made.number, String(n - 1));
@@ -116,17 +127,17 @@ class Rows {
   }
 
   #onKey(event, uid, key) {
-    if (event.isComposing) return;
+    const what = pressed(event, "next", "up", "down", "drop");
     const index = this.now.findIndex((r) => r.uid === uid);
-    if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
+    if (what === "next") {
       event.preventDefault();
       if (key === "name") this.rows.get(uid).inputs[1].focus();
       else this.add(index + 1);
-    } else if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+    } else if (what === "up" || what === "down") {
       event.preventDefault();
       event.stopPropagation();
-      this.#move(uid, event.key === "ArrowUp" ? -1 : 1);
-    } else if (event.key === "Backspace" && event.target.value === "" && !event.repeat) {
+      this.#move(uid, what === "up" ? -1 : 1);
+    } else if (what === "drop" && event.target.value === "" && !event.repeat) {
       const row = this.now[index];
       const empty = this.kind.fields.every((f) => toText(row[f.key]) === "");
       if (empty && this.now.length > 1) {
@@ -157,6 +168,14 @@ class Rows {
   }
 }
 
+/** Line breaks that were pasted into a name become blanks; the caret stays where it is. */
+function oneLine(area) {
+  if (!area.value.includes("\n")) return;
+  const at = area.selectionEnd;
+  area.value = area.value.replaceAll("\n", " ");
+  area.setSelectionRange(at, at);
+}
+
 /** What yes and no mean. Empty means the release's own words. */
 class Sides {
   constructor(edit) {
@@ -164,9 +183,14 @@ class Sides {
     this.inputs = {};
     this.el = h("div", { class: "cs-q-body cs-sides" });
     for (const [side, word] of [["true", "yes"], ["false", "no"]]) {
-      const input = h("input", {
+      const input = field({
         class: "cs-input is-small", placeholder: side === "true" ? "when it is true (optional)" : "when it is not (optional)",
-        "aria-label": `What ${word} means`, autocomplete: "off",
+        "aria-label": `What ${word} means`,
+        onkeydown: (event) => {
+          if (!pressed(event, "next")) return;
+          event.preventDefault();
+          if (side === "true") this.inputs.false.focus();
+        },
         oninput: (event) => {
           const text = event.target.value;
           this.edit((q) => {
@@ -186,6 +210,7 @@ class Sides {
   update(question, errors) {
     for (const side of ["true", "false"]) {
       setValue(this.inputs[side], toText(question.criteria[side]));
+      fit(this.inputs[side]);
       const error = errors.find((e) => e.field === `criteria.${side}`);
       setAttr(this.inputs[side], "aria-invalid", error ? "true" : null);
       if (error) setText(this.error, error.message);

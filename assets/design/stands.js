@@ -2,6 +2,7 @@
 // each alone, without each other, in other orders; said per question in plain words.
 
 import { button, h, icon, iconButton } from "./dom.js";
+import { pressed } from "./keys.js";
 import { Probe, progressLine } from "./probe.js";
 
 export class Stands {
@@ -18,7 +19,7 @@ export class Stands {
       h("div", { class: "cs-line" }, h("h3", { class: "cs-h2 cs-grow", text: "Does each question stand alone?" }), iconButton("x", "Close", { onclick: () => this.close() })),
       this.body,
     );
-    this.card.addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && this.close());
+    this.card.addEventListener("keydown", (event) => pressed(event, "close") && this.close());
     root.querySelector("[data-answer-card]").before(this.card);
     this.trigger.setAttribute("aria-expanded", "false");
     this.trigger.addEventListener("click", () => (this.card.hidden ? this.#ask() : this.close()));

@@ -4,6 +4,7 @@
 import { asked, errorLine, openDialog, when } from "./dialog.js";
 import { drawChanges } from "./diff_view.js";
 import { button, h, setAttr, setText } from "./dom.js";
+import { pressed } from "./keys.js";
 import { checkDoc } from "./schema.js";
 import { asksSame, listed, mergeQuestions } from "./schema_text.js";
 import { diffSchema } from "./worddiff.js";
@@ -96,7 +97,7 @@ export class Versions {
     };
     go.addEventListener("click", send);
     note.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      if (!pressed(event, "save")) return;
       event.preventDefault();
       send();
     });

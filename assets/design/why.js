@@ -5,6 +5,7 @@
 // asked only when a person wants it, and is taken away when the answers change.
 
 import { button, h, iconButton, setText } from "./dom.js";
+import { pressed } from "./keys.js";
 import { partMarks, readMarks, wordMarks } from "./marks.js";
 import { Probe, progressLine } from "./probe.js";
 import { lookedCells, movingBoxes, showSpots } from "./spots.js";
@@ -40,7 +41,7 @@ export class Why {
       this.body,
     );
     this.panel.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || event.isComposing) return;
+      if (!pressed(event, "close")) return;
       event.stopPropagation();
       this.close(true);
     });

@@ -171,5 +171,10 @@ export function rowName(answer, i) {
   return answer.options[i];
 }
 
+/** The row's name, short enough to stand beside a bar: a level by its first words. */
+export function rowShort(answer, i) {
+  return answer.type === "score" ? `${i} ${answer.labels?.[i] ? shortLevel(answer.labels[i], i) : ""}`.trim() : rowName(answer, i);
+}
+
 /** A count with separators. */
 export const count = (n) => n.toLocaleString("en-GB");

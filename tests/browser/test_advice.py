@@ -17,7 +17,7 @@ CARD = "[data-questions] > .cs-q"
 
 def option_names(page: Page) -> list[str]:
     """Names of the options in the open card."""
-    return page.locator(".cs-opts input.is-mono").evaluate_all("all => all.map(input => input.value)")
+    return page.locator(".cs-opts .is-mono.cs-input").evaluate_all("all => all.map(input => input.value)")
 
 
 def test_a_fix_is_one_step_that_undo_takes_back(open_page: Open) -> None:
