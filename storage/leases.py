@@ -64,7 +64,8 @@ class Lease:
     """An item that a page holds.
 
     `decision` is its uuid. `inclusion` is the probability that this item is shown at all, as far as the streams have
-    come. `second`: somebody labelled it already, and it wants two people. `blind`: the model's answer is to be hidden.
+    come, `drawn` that by its own stream. `second`: somebody labelled it already, and it wants two people. `blind`: the
+    model's answer is to be hidden.
     """
 
     id: str
@@ -74,6 +75,7 @@ class Lease:
     blind: bool
     second: bool
     inclusion: float
+    drawn: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +152,32 @@ def perform(database: Database, acts: Sequence[Act], *, labeller: str) -> list[D
             except StorageError as error:
                 done.append(Done(id=act.id, error=error))
     return done
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """Where a queue stands for a person: items that wait for them, and answers that anybody labelled, by stream."""
+
+    waiting: int
+    labelled: int
+    by_audit: int
+
+
+def status(database: Database, queue: int, *, labeller: str) -> Status:
+    """Raises NotFound."""
+    with database.read_session() as session:
+        queue_row(session, queue)
+        mine = col(QueueItemRow.queue) == queue
+        shown = col(QueueItemRow.first).is_not(None)
+
+        def count(*conditions: sa.ColumnElement[bool]) -> int:
+            query = sa.select(sa.func.count()).select_from(QueueItemRow).where(mine, *conditions)
+            return session.execute(query).scalar_one()
+
+        said = count(shown, col(QueueItemRow.answers) > 0)
+        audit = count(shown, col(QueueItemRow.answers) > 0, col(QueueItemRow.audit_step).is_not(None))
+        left = count() - count(shown)
+        return Status(waiting=left + len(_waiting(session, queue, labeller, 1000)), labelled=said, by_audit=audit)
 
 
 def _perform(session: Session, act: Act, who: str) -> Done:
@@ -294,6 +322,7 @@ def _views(session: Session, queue: int, leases: Sequence[LeaseRow]) -> list[Lea
             blind=lease.blind,
             second=items[lease.item][0].answers > 0,
             inclusion=reach.either(items[lease.item][0]),
+            drawn=(reach.audit if lease.stream == "audit" else reach.queue)(items[lease.item][0]),
         )
         for lease in leases
     ]
@@ -375,7 +404,9 @@ class _Servings:
     def _seen(self) -> list[tuple[int, int]]:
         if self.shown is None:
             query = sa.select(col(QueueItemRow.serial), col(QueueItemRow.sketch)).where(
-                col(QueueItemRow.queue) == self.queue.serial, col(QueueItemRow.sketch).is_not(None)
+                col(QueueItemRow.queue) == self.queue.serial,
+                col(QueueItemRow.first).is_not(None),
+                col(QueueItemRow.sketch).is_not(None),
             )
             rows = self.session.execute(query.order_by(col(QueueItemRow.serial).desc()).limit(COMPARED))
             self.shown = [(serial, mark) for serial, mark in rows]

@@ -380,7 +380,7 @@ class QueueItemRow(Row, table=True):
                 ("queue_next", ("queue", "place"), "queue_step IS NULL"),
                 ("audit_next", ("queue", "v"), "audit_step IS NULL"),
                 ("open", ("queue", "serial"), "first IS NOT NULL AND answers < wanted"),
-                ("shown", ("queue", "serial"), "sketch IS NOT NULL"),
+                ("shown", ("queue", "serial"), "first IS NOT NULL"),
             )
         ),
         _one_of("first", STREAMS),

@@ -120,8 +120,8 @@ def upgrade() -> None:
             "ix_queue_items_shown",
             ["queue", "serial"],
             unique=False,
-            sqlite_where=sa.text("sketch IS NOT NULL"),
-            postgresql_where=sa.text("sketch IS NOT NULL"),
+            sqlite_where=sa.text("first IS NOT NULL"),
+            postgresql_where=sa.text("first IS NOT NULL"),
         )
 
     op.create_table(
