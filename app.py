@@ -1,4 +1,7 @@
-"""Clef Studio's door: settings from the command line and the environment, then one server."""
+"""Clef Studio's door: settings from the command line and the environment, then one server.
+
+`user add` and `user remove` say who may sign in to it.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,15 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Parses settings and serves until Ctrl+C. Returns the exit code."""
+    """Parses settings and serves until Ctrl+C; `user ...` adds or removes a person. Returns the exit code."""
+    given = sys.argv[1:] if argv is None else list(argv)
+    if given[:1] == ["user"]:
+        from studio.users import command
+
+        return command(given[1:])
     from studio.settings import parse
 
-    settings = parse(argv)
+    settings = parse(given)
     # Only now the heavy imports: `--help` and a wrong setting answer at once.
     from studio.server import serve
 

@@ -3,8 +3,9 @@
 Contract
 --------
 Gradio's server functions accept cross-site text/plain posts without a preflight, and any Host header. `OriginGuard`
-refuses (403) every request that is not GET, HEAD or OPTIONS when the browser says it comes from elsewhere, and (400)
-every request under a host name that is not allowed, which defeats DNS rebinding. Programs send no Origin and pass.
+refuses (403) every request of which the browser says that another site's page makes it, but for following a link, and
+(400) every request under a host name that is not allowed, which defeats DNS rebinding. Programs send no Origin and
+pass. It stands before every route, Gradio's too, which would let other sites read by its own CORS headers.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+LINKED = frozenset({"GET", "HEAD"})
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -44,9 +45,12 @@ class OriginGuard:
             return
         headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
         host = headers.get("host", "")
-        if not self._host_ok(host):
+        host_ok = self._host_ok(host)
+        if scope["type"] == "websocket" and not (host_ok and _own(headers, host)):
+            await send({"type": "websocket.close", "code": 1008})
+        elif not host_ok:
             await _refuse(send, 400, "host_not_allowed", "This host name is not allowed; see --allowed-hosts.")
-        elif scope.get("method", "GET") not in SAFE_METHODS and not _own(headers, host):
+        elif not (_own(headers, host) or _follows_link(scope, headers)):
             await _refuse(send, 403, "cross_site", "Requests from other sites are refused.")
         else:
             await self.app(scope, receive, send)
@@ -67,6 +71,11 @@ def _own(headers: dict[str, str], host: str) -> bool:
     if origin is None:
         return True
     return urlsplit(origin).netloc.lower() == host.lower()
+
+
+def _follows_link(scope: Scope, headers: dict[str, str]) -> bool:
+    """A link on another site leads here: the browser opens a page, and the other site gets to read nothing."""
+    return scope["method"] in LINKED and "origin" not in headers and headers.get("sec-fetch-mode") == "navigate"
 
 
 def _plain(host: str) -> bool:

@@ -28,13 +28,16 @@ from starlette.middleware import Middleware
 
 from model.engine import Engine
 from storage.database import Database
-from studio import look
+from studio import look, signin
 from studio.api import routes
+from studio.gate import Doors, Gate
 from studio.pages import design
 from studio.scorers import opener
 from studio.security import OriginGuard, hosts_allowed
-from studio.settings import Settings
+from studio.sessions import Sessions
+from studio.settings import Settings, is_loopback
 from studio.studio import Studio
+from studio.users import Users, UsersError
 
 log = logging.getLogger(__name__)
 
@@ -48,8 +51,11 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     Raises
     ------
     storage.database.DatabaseError : the data folder cannot be used; the message says what to do.
+    studio.users.UsersError : the file of users cannot be used; likewise.
     """
+    users = None if settings.users is None else Users.open(settings.users)
     database = Database.open(settings.data)
+    sessions = None if users is None else Sessions(settings.data, users)
     engine = engine or Engine(opener(settings))
     studio = Studio(settings, engine, database)
 
@@ -58,13 +64,17 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
         yield
         studio.close()
 
-    guard = Middleware(OriginGuard, allowed=hosts_allowed(settings.host, settings.allowed_hosts))
+    doors = Doors(settings.api_key, sessions, pages_open=sessions is None and not settings.api_only)
     app = FastAPI(
-        title="Clef Studio", docs_url=None, redoc_url=None, lifespan=lifespan, middleware=[guard],
+        title="Clef Studio", docs_url=None, redoc_url=None, lifespan=lifespan, middleware=guards(settings, doors),
         root_path=settings.root_path,
     )  # fmt: skip
     app.state.studio = studio
-    routes.add(app, engine=engine, limits=settings.limits, database=database, record=settings.record)
+    routes.add(app, engine=engine, limits=settings.limits, database=database, record=settings.record, guarded=doors.any)
+    if settings.api_only:
+        return app
+    if users is not None and sessions is not None:
+        app.include_router(signin.router(users, sessions, root_path=settings.root_path))
     app.include_router(design.router(studio))
     return gr.mount_gradio_app(
         app,
@@ -78,8 +88,14 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
         max_file_size="64mb",
         favicon_path=str(look.ASSETS / "icon.svg"),
         theme=look.theme(),
-        head=look.head(),
+        head=look.head() + ("" if sessions is None else signin.head()),
     )
+
+
+def guards(settings: Settings, doors: Doors) -> list[Middleware]:
+    """What stands before every route, the outermost first."""
+    origin = Middleware(OriginGuard, allowed=hosts_allowed(settings.host, settings.allowed_hosts))
+    return [origin, Middleware(Gate, doors=doors, shapes=routes.SHAPES)] if doors.any else [origin]
 
 
 def _pages(studio: Studio) -> gr.Blocks:
@@ -109,6 +125,10 @@ def serve(settings: Settings) -> int:
     except DatabaseError as error:
         listener.close()
         print(f"The data folder cannot be used: {error}")
+        return 1
+    except UsersError as error:
+        listener.close()
+        print(f"The file of users cannot be used: {error}")
         return 1
     config = uvicorn.Config(
         app, log_level="warning", timeout_graceful_shutdown=GRACE_SECONDS, timeout_keep_alive=75, lifespan="on"
@@ -141,6 +161,8 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if not self.should_exit:
             print(f"Clef Studio: {self._settings.url}   (data in {self._settings.data}; Ctrl+C ends it)", flush=True)
+            if not is_loopback(self._settings.host):
+                log.warning("passwords, keys and states travel unencrypted: put a proxy with TLS in front")
             if self._settings.open_browser:
                 threading.Thread(target=webbrowser.open, args=(self._settings.url,), daemon=True).start()
 

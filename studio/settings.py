@@ -9,6 +9,7 @@ that names the setting. Never imports torch or gradio, so `--help` is quick. `Se
 from __future__ import annotations
 
 import argparse
+import ipaddress
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from model.questions import CLEF_LIMITS, Limits
 
 PREFIX = "CLEF_STUDIO_"
 DEFAULT_MODEL = "embedded"
+KEY_LENGTH = 8
+"""Fewest characters of an API key."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,9 @@ class Settings:
     port: int = 7860
     allowed_hosts: tuple[str, ...] = ()
     root_path: str = ""
+    api_key: str | None = field(default=None, repr=False)
+    users: Path | None = None
+    api_only: bool = False
     record: bool = False
     limits: Limits = CLEF_LIMITS
     open_browser: bool = False
@@ -64,7 +70,7 @@ def parse(argv: Sequence[str] | None = None, environ: Mapping[str, str] = os.env
     given = parser.parse_args(argv)
     limits = Limits(given.max_questions, given.max_options, given.max_levels, given.max_images)
     hosts = given.allowed_hosts
-    return Settings(
+    settings = Settings(
         model=given.model,
         device=given.device,
         dtype=given.dtype,
@@ -77,11 +83,46 @@ def parse(argv: Sequence[str] | None = None, environ: Mapping[str, str] = os.env
         port=given.port,
         allowed_hosts=tuple(h.strip() for h in hosts.split(",") if h.strip()),
         root_path=given.root_path.rstrip("/"),
+        api_key=given.api_key,
+        users=given.users,
+        api_only=given.api_only,
         record=given.record,
         limits=limits,
         open_browser=given.open,
         log_level=given.log_level,
     )
+    if (why := unguarded(settings)) is not None:
+        parser.error(why)
+    return settings
+
+
+def unguarded(settings: Settings) -> str | None:
+    """Why these settings would let strangers in, and what to do; None where they do not."""
+    if settings.api_only and settings.users is not None:
+        return "--users guards the pages, and --api-only serves none: give an --api-key instead of --users"
+    if is_loopback(settings.host):
+        return None
+    if settings.api_only:
+        if settings.api_key is not None:
+            return None
+        return f"--host {settings.host!r} lets other machines in: --api-only needs an --api-key then"
+    if settings.users is None:
+        return (
+            f"--host {settings.host!r} lets other machines in, and nobody has to sign in yet. Add a person with "
+            "`python app.py user add NAME --users FILE` and start with --users FILE; or, for programs alone, "
+            "start with --api-only and an --api-key"
+        )
+    return None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a server that listens on `host`."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -144,11 +185,33 @@ def _parser() -> argparse.ArgumentParser:
     )
     server.add_argument("--root-path", default="", metavar="PATH", help="prefix behind a proxy, such as /studio")
     server.add_argument(
+        "--api-key",
+        type=_key,
+        default=None,
+        metavar="KEY",
+        help="what programs must send as `Authorization: Bearer KEY`. Other users of this machine can read it on the "
+        f"command line: better set {PREFIX}API_KEY (default: none is asked for)",
+    )
+    server.add_argument(
+        "--users",
+        type=_file,
+        default=None,
+        metavar="FILE",
+        help="who may sign in; without it nobody has to, and only this machine may be listened on. Add people with "
+        "`app.py user add NAME --users FILE` (default: none)",
+    )
+    server.add_argument(
+        "--api-only",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="serve the APIs and no pages, for programs alone",
+    )
+    server.add_argument(
         "--record",
         action=argparse.BooleanOptionalAction,
         default=False,
         help="keep every decision that the APIs make, with its state and pictures, for labels from code "
-        "(default: nothing is kept)",
+        "(default: those of the schemas for which a person turned it on)",
     )
     server.add_argument(
         "--open", action=argparse.BooleanOptionalAction, default=False, help="open the page in a browser"
@@ -190,6 +253,19 @@ def _port(text: str) -> int:
     if not 0 <= number <= 65535:
         raise argparse.ArgumentTypeError(f"{text} is not a port (0-65535)")
     return number
+
+
+def _file(text: str) -> Path:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("names no file; leave it out where nobody signs in")
+    return Path(text).expanduser().resolve()
+
+
+def _key(text: str) -> str:
+    if len(text) < KEY_LENGTH or not text.isascii() or not text.isprintable() or " " in text:
+        # Never the key itself: errors end up in logs.
+        raise argparse.ArgumentTypeError(f"a key has at least {KEY_LENGTH} printable ASCII characters and no space")
+    return text
 
 
 def _flag(text: str) -> bool:

@@ -4,8 +4,9 @@ Contract
 --------
 `{"decision_id", "question", "true_answer" | "verdict", "note"?, "labeller"?, "key"?}`. `true_answer` is an option's
 name, a level's number, or true / false; `verdict` is right, wrong or cant_tell. `key` (or the `Idempotency-Key` header)
-is any text of the caller's: the same label under the same key is kept once, another one is refused with 409. A label is
-acknowledged when it is on the disk. Nothing is overwritten: a newer label of the same labeller supersedes.
+is any text of the caller's: the same label under the same key is kept once, another one is refused with 409. Whoever
+signed in is the labeller. A label is acknowledged when it is on the disk. Nothing is overwritten: a newer label of the
+same labeller supersedes.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from storage.labels import Label, Verdict, add_label
 from studio.api import wire_schema
 from studio.api.bodies import parse, receive
 from studio.api.errors import ApiError
+from studio.person import signed_in
 
 LABELLER: Final = "api"
 KEYS: Final = uuid.UUID("6e0f4bd2-6c0a-4b43-9a5c-0a3f5a7a5e1d")
@@ -55,6 +57,9 @@ def _keep(database: Database, fields: dict[str, Json], header: str | None) -> di
     for name in texts:
         if name in fields and not _is_text(fields[name]):
             errors.append(FieldError((name,), "must be text", "string_type"))
+    person = signed_in()
+    if person is not None and fields.get("labeller", person) != person:
+        errors.append(FieldError(("labeller",), "is not who signed in; leave it out", "labeller"))
     if errors:
         raise InvalidRequest(errors)
     key = fields.get("key", header)
@@ -88,7 +93,7 @@ def _label(database: Database, fields: dict[str, Json], label_id: str) -> Label:
         verdict=verdict,
         true_option=option,
         note=fields.get("note", ""),
-        labeller=fields.get("labeller", LABELLER),
+        labeller=signed_in() or fields.get("labeller", LABELLER),
         source="volunteered",
     )
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request, Security
 from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
 from starlette.routing import Match
 
 from model.engine import Engine
@@ -24,23 +25,32 @@ from studio.api.recorder import Recorder
 from studio.api.request_ids import RequestIds
 
 SHAPES = {cloudflare.PREFIX: cloudflare.shape, openai.PATH: openai.shape}
+BEARER = Security(HTTPBearer(auto_error=False, description="the studio's API key"))
+"""For the document alone: the gate has looked already."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
-def add(app: FastAPI, *, engine: Engine, limits: Limits, database: Database, record: bool = False) -> None:
-    """Adds routes, error replies and request ids to `app`. `record`: keep every decision in `database`, not only
-    those of schemas that record."""
+def add(
+    app: FastAPI, *, engine: Engine, limits: Limits, database: Database, record: bool = False, guarded: bool = False
+) -> None:
+    """Adds routes, error replies and request ids to `app`.
+
+    Parameters
+    ----------
+    record : keep every decision in `database`, not only those of schemas that record.
+    guarded : a gate (`studio.gate`) stands before them; then the document says so, and probes tell strangers little.
+    """
     desk = Desk(engine, limits, Recorder(database, every=record))
     routers = [
         systemone.router(desk),
         openai.router(desk),
         cloudflare.router(desk),
         feedback.router(database),
-        health.router(engine),
     ]
     errors.install(app, SHAPES)
     for router in routers:
-        app.include_router(router)
+        app.include_router(router, dependencies=[BEARER] if guarded else [])
+    app.include_router(health.router(engine, terse=guarded))
 
     async def nothing(request: Request) -> None:
         raise _unserved(request, routers)

@@ -204,8 +204,8 @@ def _route(request: dict[str, Any], reply: dict[str, Any], invalid: dict[str, An
         status: _json(description, refused)
         for status, description in {
             400: "An unknown model, a damaged body, or an asset that fits nowhere",
-            401: "A wrong API key",
-            403: "No API key, or a request from another site",
+            401: "No API key, or a wrong one",
+            403: "A request from another site",
             408: "The body did not arrive in time",
             413: "The body is too large",
             415: "An encoding or media type that is not taken",
@@ -240,6 +240,8 @@ arrays: Any = _route(_ARRAYS_REQUEST, _ARRAYS_REPLY, _OPENAI_ERROR, _OPENAI_ERRO
 models: Any = {
     "responses": {
         200: _json("The scorer and its names", _object({"models": {"type": "array", "minItems": 1, "items": _LISTED}})),
+        401: _json("No API key, or a wrong one", _DETAIL),
+        403: _json("A request from another site", _DETAIL),
         529: _json("The scorer is loading", _DETAIL),
     }
 }

@@ -37,11 +37,10 @@ from storage.schemas import (
     save_draft as save,
 )
 from studio.pages.design_ask import EXPECTED, FAILED, Ask, Asker, refused
+from studio.person import labeller
 
 log = logging.getLogger(__name__)
 
-LABELLER = "local"
-"""Who labels on this machine; names come with sign-in."""
 NO_NAME = "Untitled schema"
 
 
@@ -160,7 +159,7 @@ class Keeper:
             # "Right" names the model's answer by itself.
             true_option=given.truth if given.verdict == "wrong" else None,
             note=given.note,
-            labeller=LABELLER,
+            labeller=labeller(),
             source="volunteered",
         )
 

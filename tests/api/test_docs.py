@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from studio.gate import OPEN
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-SOURCES = [*(ROOT / "studio" / "api").glob("*.py"), ROOT / "studio" / "security.py"]
+DOORS = [ROOT / "studio" / f"{name}.py" for name in ("security", "gate", "signin")]
+SOURCES = [*(ROOT / "studio" / "api").glob("*.py"), *DOORS]
 
 
 def test_every_kind_of_refusal_is_documented() -> None:
@@ -26,3 +29,7 @@ def test_every_path_is_documented() -> None:
     }
     assert len(paths) >= 6
     assert {path for path in paths - {"/health"} if path not in TEXT} == set()
+
+
+def test_all_that_is_open_to_strangers_is_documented() -> None:
+    assert {path for path in OPEN if f"`{path}`" not in TEXT and f" {path}`" not in TEXT} == set()

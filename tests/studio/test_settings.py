@@ -39,6 +39,12 @@ def test_the_command_line_beats_the_environment() -> None:
         ([], {"CLEF_STUDIO_DTYPE": "int3"}, "CLEF_STUDIO_DTYPE"),
         ([], {"CLEF_STUDIO_PORT": "x"}, "--port"),
         ([], {"CLEF_STUDIO_QUESTION_IDS": "none"}, "CLEF_STUDIO_QUESTION_IDS"),
+        (["--api-key", "short"], {}, "--api-key"),
+        ([], {"CLEF_STUDIO_API_KEY": ""}, "--api-key"),
+        ([], {"CLEF_STUDIO_API_KEY": "two words long"}, "--api-key"),
+        ([], {"CLEF_STUDIO_API_KEY": "schlüsselchen"}, "--api-key"),
+        ([], {"CLEF_STUDIO_USERS": ""}, "--users"),
+        (["--api-only", "--users", "f"], {}, "--users guards the pages"),
     ],
 )
 def test_a_wrong_value_is_named(
@@ -48,6 +54,48 @@ def test_a_wrong_value_is_named(
         parse(argv, environ)
     assert ended.value.code == 2
     assert names in capsys.readouterr().err
+
+
+LOCAL = ["127.0.0.1", "localhost", "::1", "127.8.0.1"]
+OTHERS = ["0.0.0.0", "", "::", "192.168.1.20", "studio.lan", "fe80::1"]
+
+
+@pytest.mark.parametrize("host", LOCAL)
+@pytest.mark.parametrize("more", [[], ["--api-only"], ["--api-key", "0123456789"], ["--users", "f"]])
+def test_on_this_machine_nobody_need_sign_in(host: str, more: list[str]) -> None:
+    assert parse(["--host", host, *more], {}).host == host
+
+
+@pytest.mark.parametrize("host", OTHERS)
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ([], "python app.py user add NAME --users FILE"),
+        (["--api-key", "0123456789"], "python app.py user add NAME --users FILE"),
+        (["--api-only"], "--api-only needs an --api-key"),
+        (["--users", "f"], None),
+        (["--users", "f", "--api-key", "0123456789"], None),
+        (["--api-only", "--api-key", "0123456789"], None),
+    ],
+)
+def test_other_machines_must_sign_in_or_show_a_key(
+    host: str, more: list[str], says: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["--host", host, *more]
+    if says is None:
+        assert parse(argv, {}).host == host
+        return
+    with pytest.raises(SystemExit) as ended:
+        parse(argv, {})
+    assert ended.value.code == 2
+    assert says in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_key_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "0123456789" not in repr(parse(["--api-key", "0123456789"], {}))
+    with pytest.raises(SystemExit):
+        parse(["--api-key", "has a space"], {})
+    assert "has a space" not in capsys.readouterr().err
 
 
 def test_limits_are_settings() -> None:
