@@ -60,6 +60,11 @@ export class Answers {
     this.card.classList.toggle("is-stale", is);
   }
 
+  /** The answers are of before an edit that was refused: nobody may ask why they came out, or label them. */
+  outdate(is) {
+    for (const section of this.sections.values()) section.outdate(is);
+  }
+
   clear() {
     for (const section of this.sections.values()) section.clear();
     this.words.clear();
@@ -97,6 +102,7 @@ class Section {
     this.answer = null;
     this.before = null;
     this.all = false;
+    this.old = false;
     this.said = "";
   }
 
@@ -144,6 +150,13 @@ class Section {
     this.label.show(answer);
   }
 
+  outdate(is) {
+    this.old = is;
+    this.why.disabled = is;
+    this.label.el.inert = is;
+    this.el.classList.toggle("is-old", is);
+  }
+
   /** Whether the reasons of this answer are open; `refocus`: the focus comes back from them. */
   whyOpen(is, refocus = false) {
     setAttr(this.why, "aria-expanded", String(is));
@@ -152,7 +165,7 @@ class Section {
 
   #pressed(target) {
     const row = this.made.find(({ el }) => el.contains(target));
-    if (row && this.answer) this.host.why(this, row.option);
+    if (row && this.answer && !this.old) this.host.why(this, row.option);
   }
 
   #words(word, sure, none) {

@@ -5,7 +5,7 @@
 // it was made from, so that two tabs never overwrite each other silently. Each save has an id of its own: a page that was
 // reloaded before its reply came knows its own save again.
 
-import { NO_NAME } from "./schema.js";
+import { NO_NAME, opened } from "./schema.js";
 
 const KEY = "clef-studio-draft";
 const FORMAT = 1;
@@ -200,5 +200,5 @@ function read(text) {
 
 function valid(kept) {
   const doc = kept?.format === FORMAT ? kept.doc : null;
-  return doc && Array.isArray(doc.questions) && typeof doc.state === "string" && Array.isArray(doc.pictures) ? doc : null;
+  return doc && Array.isArray(doc.questions) && typeof doc.state === "string" && Array.isArray(doc.pictures) ? opened(doc) : null;
 }

@@ -103,7 +103,8 @@ export class LintView {
     // The fix is looked up when it is pressed: it belongs to the document as it is then.
     const acts = fix ? [button("is-small", fix.label, { onclick: () => this.#fix(place.findings[i]) })] : [];
     const away = iconButton("x", `Put this hint on ${where} away: ${message}`, { title: "Put this hint away", onclick: () => this.#away(place.findings[i]) });
-    return h("p", { class: "cs-hint", "data-rule": rule, title: REASONS.get(rule) }, icon("bulb"), h("span", { text: message }), ...acts, away);
+    const said = h("span", {}, h("span", { text: message }), " ", h("small", { class: "cs-hint-why", text: REASONS.get(rule) }));
+    return h("div", { class: "cs-hint", "data-rule": rule }, icon("bulb"), said, ...acts, away);
   }
 
   #fix(finding) {

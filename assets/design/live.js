@@ -20,7 +20,7 @@ export class Live {
 
   /**
    * ask(payload) → reply; build() → {payload, signature, asked} or null (nothing to ask);
-   * on: {asking(), result(reply, sent), refused(error, sent), lost(tries), idle(), pending(is)}.
+   * on: {asking(sent), result(reply, sent), refused(error, sent), lost(tries), idle(), pending(is)}.
    */
   constructor({ ask, build, on, later = (fn, ms) => setTimeout(fn, ms), cancel = (t) => clearTimeout(t) }) {
     Object.assign(this, { ask, build, on, later, cancel });
@@ -74,7 +74,7 @@ export class Live {
     const seq = this.#seq;
     this.#busy = true;
     this.on.pending(true);
-    this.on.asking();
+    this.on.asking(next);
     const started = performance.now();
     let reply = null;
     try {

@@ -49,6 +49,7 @@ class Page {
     this.errors = new Map();
     this.refusedQuestions = new Map();
     this.shown = null;
+    this.outdated = false;
     this.find = (name) => root.querySelector(`[data-${name}]`);
     this.title = this.find("title");
     this.status = this.find("status");
@@ -69,7 +70,7 @@ class Page {
       running += is ? 1 : -1;
       this.find("scorer").classList.toggle("is-busy", running > 0);
     };
-    const asking = { api, store, statePanel: this.statePanel, pictures: this.pictures, shown: () => this.shown, busy };
+    const asking = { api, store, statePanel: this.statePanel, pictures: this.pictures, shown: () => this.current, busy };
     this.why = new Why(root, asking);
     this.stands = new Stands(root, asking);
     this.lint = new LintView(root, store, {
@@ -84,7 +85,7 @@ class Page {
       ask: (payload) => api.ask(payload),
       build: () => this.build(),
       on: {
-        asking: () => this.asking(),
+        asking: (sent) => this.asking(sent),
         result: (reply, sent) => this.result(reply, sent),
         refused: (error, sent) => this.refused(error, sent),
         lost: () => this.lost(),
@@ -157,15 +158,30 @@ class Page {
     return { payload, signature, asked };
   }
 
-  asking() {
+  asking({ payload }) {
     this.answers.stale(true);
+    if (this.scorer.scorer?.reads_words) this.pictures.reading(payload.pictures, this.scorer.scorer.fingerprint);
+  }
+
+  /** The answers that are painted, {reply, sent}, where they are those of the last edit that could be asked; else null. */
+  get current() {
+    return this.outdated ? null : this.shown;
+  }
+
+  /** The last edit was refused: the answers on the page are those of before it, and nothing may be said of them. */
+  #outdate(is) {
+    this.outdated = is;
+    this.answers.outdate(is);
+    if (is) this.why.close(false);
+    this.stands.painted();
+    this.shelf.keep.show();
   }
 
   idle() {
     this.shown = null;
-    this.shelf.keep.show();
     this.why.close(false);
-    this.stands.painted();
+    this.#outdate(false);
+    this.pictures.reading([]);
     this.answers.clear();
     this.answers.stale(false);
     this.#alert(null);
@@ -179,6 +195,8 @@ class Page {
 
   result(reply, sent) {
     this.shown = { reply, sent };
+    this.outdated = false;
+    this.answers.outdate(false);
     this.shelf.keep.show();
     // The studio was started again with another model meanwhile.
     if (reply.fingerprint !== this.scorer.scorer?.fingerprint) this.scorer.watch();
@@ -192,17 +210,20 @@ class Page {
     this.why.painted();
     this.stands.painted();
     this.statePanel.showError(null);
-    this.statePanel.showTokens(reply.tokens);
+    const keeps = reply.fingerprint === this.scorer.scorer?.fingerprint && this.scorer.scorer.kind === "clef";
+    this.statePanel.showTokens(reply.tokens, keeps || reply.reused ? reply.reused : null);
     this.statePanel.showCut(reply.cut, sent.payload.state, reply.tokens);
+    this.pictures.hasRead(sent.payload.pictures, reply.fingerprint);
     this.pictures.showWords(reply.words, this.store.doc);
     const read = reply.tokens.read < reply.tokens.state && !reply.cut ? ` · read ${count(reply.tokens.read)} of ${count(reply.tokens.state)} state tokens` : "";
-    setText(this.status, `live · ${milliseconds(reply.ms)}${read}`);
-    this.status.title = "The model's own time for this answer";
+    setText(this.status, `live · ${milliseconds(reply.ms)}${reply.reused ? " · state kept" : ""}${read}`);
+    this.status.title = `The model's own time for this answer${reply.reused ? `; ${count(reply.reused)} tokens were not read again` : ""}`;
     this.root.dataset.run = String(reply.seq);
   }
 
   refused(error, sent) {
     setText(this.status, "");
+    this.pictures.reading([]);
     if (error.kind === "loading") {
       this.scorer.ready = false;
       this.scorer.watch();
@@ -211,11 +232,20 @@ class Page {
     if (error.tokens) this.statePanel.showTokens(error.tokens);
     this.statePanel.showCut(error.cut ?? null, sent.payload.state, error.tokens, true);
     if (error.kind === "too_long") {
+      this.#old();
       this.#alert(tooLongWords(error.tokens, error.errors), error.can_cut ? ["Cut the end", () => this.store.change((doc) => ({ ...doc, allowCut: true }), { quiet: true })] : null);
       return;
     }
     if (error.kind === "invalid") this.#fieldErrors(error.errors, sent.asked);
-    else this.#alert({ title: "Not answered", text: error.message }, error.kind === "busy" ? null : ["Ask again", () => this.live.again()]);
+    else if (error.kind !== "busy") this.#old();
+    if (error.kind !== "invalid") this.#alert({ title: "Not answered", text: error.message }, error.kind === "busy" ? null : ["Ask again", () => this.live.again()]);
+  }
+
+  #old() {
+    if (!this.shown) return;
+    this.#outdate(true);
+    setText(this.status, "from before your last edit");
+    this.status.title = "The last edit was not run. The answers below are those of what stood there before it.";
   }
 
   #fieldErrors(errors, asked) {
@@ -235,10 +265,12 @@ class Page {
     this.#show(this.store.doc);
     // A question that the server refused waits for its fix; the others are asked without it.
     if (placed.size) this.live.kick();
+    else this.#old();
   }
 
   lost() {
     this.answers.stale(true);
+    this.pictures.reading([]);
     setText(this.status, "the studio does not answer; trying again");
   }
 

@@ -6,6 +6,9 @@ import { arrange, button, h, icon, iconButton, setText } from "./dom.js";
 import { moved } from "./schema.js";
 import { count } from "./words.js";
 
+/** Milliseconds after which reading words is worth a line: what is remembered comes sooner. */
+const SLOW = 200;
+
 export class Pictures {
   /** upload(file) → {token, name, width, height, notes} or {error}; url(token); say(text): speaks for screen readers. */
   constructor(root, store, { limit, upload, url, say }) {
@@ -14,6 +17,9 @@ export class Pictures {
     this.total = root.querySelector("[data-picture-count]");
     this.errors = root.querySelector("[data-picture-errors]");
     this.words = root.querySelector("[data-words]");
+    this.wait = root.querySelector("[data-reading]");
+    // Pictures whose words have come, by the scorer that read them.
+    this.read = new Set();
     this.pending = 0;
     this.made = new Map();
     this.input = h("input", { type: "file", accept: "image/*,.heic,.heif", multiple: true, hidden: true, "aria-label": "Choose pictures" });
@@ -171,6 +177,26 @@ export class Pictures {
     dialog.addEventListener("close", () => dialog.remove());
     this.root.append(dialog);
     dialog.showModal();
+  }
+
+  /** A request with these pictures is on its way to a scorer that reads the words in them; none: it has come back. */
+  reading(tokens, fingerprint = "") {
+    clearTimeout(this.waiter);
+    const fresh = new Set(tokens.filter((token) => !this.read.has(`${fingerprint} ${token}`)));
+    if (!fresh.size) {
+      this.wait.hidden = true;
+      return;
+    }
+    this.waiter = setTimeout(() => {
+      this.wait.replaceChildren(h("span", { class: "cs-spin", "aria-hidden": "true" }), fresh.size === 1 ? "Reading the words in the picture…" : `Reading the words in ${fresh.size} pictures…`);
+      this.wait.hidden = false;
+    }, SLOW);
+  }
+
+  /** The words of these pictures have come. */
+  hasRead(tokens, fingerprint) {
+    for (const token of tokens) this.read.add(`${fingerprint} ${token}`);
+    this.reading([]);
   }
 
   /** Text that the scorer read in the pictures, one entry per picture. */

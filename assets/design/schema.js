@@ -83,6 +83,15 @@ export function changeType(question, type) {
   return changed;
 }
 
+/** Rows of open questions together from which on a document opens folded: 64 × 10 is below it, 64 × 255 is above. */
+const MOST_OPEN_ROWS = 1500;
+
+/** The document as it is opened: as it was left, or folded where its open rows would be more than a page can hold. */
+export function opened(doc) {
+  const rows = doc.questions.reduce((sum, q) => sum + (q.open ? (q.type === "choice" ? q.options : q.levels).length : 0), 0);
+  return rows > MOST_OPEN_ROWS ? { ...doc, questions: doc.questions.map((q) => (q.open ? { ...q, open: false } : q)) } : doc;
+}
+
 export const takenIds = (doc) => new Set(doc.questions.map((q) => q.id));
 
 /** Questions from a System One map. Unknown types are left out by the server's check before they come here. */

@@ -9,7 +9,7 @@ import { Schemas } from "./schemas.js";
 import { Versions } from "./versions.js";
 
 export class Shelf {
-  /** page: {root, store, api, draft, limits, scorer, shown, say(text), build(doc, key)}, started. */
+  /** page: {root, store, api, draft, limits, scorer, current, say(text), build(doc, key)}, started. */
   constructor(page) {
     const { root, store, api, draft } = page;
     this.page = page;
@@ -19,7 +19,7 @@ export class Shelf {
     this.schemas = new Schemas(root, store, { api, draft, model: () => page.scorer.scorer?.name ?? "clef", versions: () => this.versions.open() });
     this.runAll = new RunAll(root, store, { api, build: (doc, key) => page.build(doc, key) });
     this.history = new History(root, store, { api, say, open: (schema) => this.schemas.open(schema) });
-    this.keep = new Keep(root, { api, say, shown: () => page.shown, schema: async () => {
+    this.keep = new Keep(root, { api, say, shown: () => page.current, schema: async () => {
       const { schema } = store.doc;
       await draft.flush();
       return schema;

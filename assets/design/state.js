@@ -114,7 +114,8 @@ export class StatePanel {
     this.backdrop.scrollTop = this.text.scrollTop;
   }
 
-  showTokens(tokens) {
+  /** `reused`: how many of the tokens had been read before; null where the scorer does not keep a state. */
+  showTokens(tokens, reused = null) {
     this.meter.hidden = !tokens;
     if (!tokens) return;
     const asked = tokens.questions + tokens.frame;
@@ -141,7 +142,9 @@ export class StatePanel {
     const key = h("div", { class: "cs-meter-key" });
     for (const [look, name, n] of parts) key.append(h("span", {}, h("i", { class: look }), `${name} ${count(n)}`));
     key.append(h("span", { class: "is-end", text: `limit ${count(tokens.limit)}` }));
-    this.meter.replaceChildren(bar, key);
+    const total = tokens.read + tokens.pictures + asked;
+    const kept = reused === null ? null : h("p", { class: "cs-kept", text: reused ? `state kept: ${count(reused)} tokens not read again, ${count(total - reused)} read` : `nothing kept yet: ${count(total)} tokens read` });
+    this.meter.replaceChildren(bar, key, ...(kept ? [kept] : []));
   }
 }
 

@@ -9,7 +9,7 @@ import { pressed } from "./keys.js";
 import { partMarks, readMarks, wordMarks } from "./marks.js";
 import { Probe, progressLine } from "./probe.js";
 import { lookedCells, movingBoxes, showSpots } from "./spots.js";
-import { LEGENDS, lookedWords, movesWords, partName, pointsWords, strongest } from "./why_words.js";
+import { LEGENDS, lookedWords, movesWords, partName, pointsWords, strongest, tells } from "./why_words.js";
 import { percent, rowName } from "./words.js";
 
 /** Milliseconds between an answer and the question where it looked: while somebody types, nothing is asked. */
@@ -167,6 +167,11 @@ export class Why {
     const { how, words, pictures, text } = this.looked;
     const marks = how === "routing" ? wordMarks(text, words) : readMarks(text, words);
     this.#say(lookedWords(this.looked, this.#name()));
+    const told = tells(this.looked);
+    setText(this.tabs.looked, told ? "Where it looked" : "What it read");
+    if (!told) {
+      this.body.append(h("div", { class: "cs-line" }, h("span", { class: "cs-grow", text: "What moves it can be measured: one part of the state is left out at a time." }), button("is-small", "Ask what moves it", { onclick: () => this.#view("moves") })));
+    }
     if (marks.length) {
       this.body.append(h("div", {}, button("is-link", "Show the first in the text", { onclick: () => this.host.statePanel.reveal(marks[0].start) })));
     }

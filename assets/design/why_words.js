@@ -6,12 +6,17 @@ import { count, percent } from "./words.js";
 /** How many parts are listed. */
 export const LISTED = 6;
 
+const NO_ROUTING = "This model has no evidence routing, so it cannot tell where it looked in it.";
+
+/** Whether a scorer's reply tells where an option looked, and not only what was read. */
+export const tells = ({ how }) => how === "routing" || how === "nothing";
+
 /** What a scorer's reply about where it looked says, in one sentence. */
 export function lookedWords({ how, words, share, read, pictures }, option) {
   if (how === "nothing") return "Nothing of the state was read for this question.";
-  if (how === "whole") return "It read the whole state for this question. This model cannot tell where it looked in it.";
+  if (how === "whole") return `It read the whole state for this question. ${NO_ROUTING}`;
   if (how === "excerpts") {
-    return `Marked: what it read of the state for this question, ${count(read[0])} of ${count(read[1])} characters. This model cannot tell where it looked in it.`;
+    return `Marked: what it read of the state for this question, ${count(read[0])} of ${count(read[1])} characters. ${NO_ROUTING}`;
   }
   const seen = words.length > 0 || (pictures ?? []).some((p) => p.weights.some((w) => w >= 1.5));
   const told = seen ? `Marked: where “${option}” looked, not proof of why it won.` : `“${option}” looked at all of the state about alike.`;

@@ -8,8 +8,9 @@ on exactly the answer that a person saw; `Asker.decided` gives one back, or deci
 
 payload  {seq, key, run, questions, state, plain, pictures, allow_cut}; questions in order, each {id, type,
          instructions?, criteria? | options?}: `options` are [name, description] pairs, for an object keeps no order
-reply    {seq, run, fingerprint, answers, tokens, ms, cut, words}
+reply    {seq, run, fingerprint, answers, tokens, reused, ms, cut, words}
          or {seq, error: {kind, message, errors?, tokens?, can_cut?, cut?}}
+         reused: how many of the tokens had been read before, so that this run did not pay for them
          cut: {tokens, spans}: what is not read, or would not be; spans of the state as it was typed
 """
 
@@ -218,6 +219,7 @@ def _reply(ask: Ask, decision: Decision) -> dict[str, Any]:
             _answer(answer, _read(decision.looked.get(key, ()), length)) for key, answer in decision.answers.items()
         ],
         "tokens": asdict(decision.tokens),
+        "reused": decision.reused,
         "ms": round(1000 * decision.seconds, 2),
         "cut": None if decision.cut is None else _cut(ask, decision.state.value, decision.cut),
         "words": list(decision.words),

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  changeType, checkDoc, copyQuestion, emptyDoc, freeId, fromText, fromWire, moved, newQuestion, placeError, stateKind, toText, toWire,
+  changeType, checkDoc, copyQuestion, emptyDoc, freeId, fromText, fromWire, moved, newOption, newQuestion, opened, placeError, stateKind, toText, toWire,
 } from "../../assets/design/schema.js";
 import { pretty } from "../../assets/design/state.js";
 import { PAUSE, Store, withQuestion } from "../../assets/design/store.js";
@@ -133,4 +133,19 @@ test("undo takes back a burst of typing, a row, a burst", () => {
   assert.equal(store.doc.name, "abc");
   type("new");
   assert.equal(store.canRedo, false, "a change ends what could be redone");
+});
+
+test("a document of more open rows than a page can hold opens folded, a smaller one as it was left", () => {
+  const of = (questions, rows) => ({
+    ...emptyDoc(),
+    questions: Array.from({ length: questions }, (_, i) => ({ ...newQuestion("choice"), id: `q${i}`, options: Array.from({ length: rows }, (_, j) => newOption(`o${j}`)) })),
+  });
+  for (const [questions, rows] of [[64, 10], [1, 255]]) {
+    const doc = of(questions, rows);
+    assert.equal(opened(doc), doc, `${questions} × ${rows}`);
+  }
+  const huge = of(64, 255);
+  assert.ok(opened(huge).questions.every((q) => !q.open && q.options.length === 255));
+  const folded = { ...huge, questions: huge.questions.map((q, i) => ({ ...q, open: i === 3 })) };
+  assert.equal(opened(folded), folded, "the one that is open stays open");
 });
