@@ -22,13 +22,16 @@ from typing import Final
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
+from starlette.middleware import Middleware
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from studio.api.errors import Refusal, Shape, reply, shape_of
 from studio.person import acting_as
+from studio.security import OriginGuard, hosts_allowed
 from studio.sessions import Sessions
+from studio.settings import Settings
 
 SIGN_IN: Final = "/sign-in"
 SIGN_OUT: Final = "/sign-out"
@@ -64,6 +67,12 @@ class Doors:
     def any(self) -> bool:
         """Whether there is anything to ask for."""
         return self.key is not None or self.sessions is not None
+
+
+def guards(settings: Settings, doors: Doors, shapes: Mapping[str, Shape]) -> list[Middleware]:
+    """What stands before every route of an app, the outermost first. `shapes`: as of `Gate`."""
+    origin = Middleware(OriginGuard, allowed=hosts_allowed(settings.host, settings.allowed_hosts))
+    return [origin, Middleware(Gate, doors=doors, shapes=shapes)] if doors.any else [origin]
 
 
 class Gate:

@@ -24,16 +24,14 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI
-from starlette.middleware import Middleware
 
 from model.engine import Engine
 from storage.database import Database
 from studio import look, signin
 from studio.api import routes
-from studio.gate import Doors, Gate
+from studio.gate import Doors, guards
 from studio.pages import design
 from studio.scorers import opener
-from studio.security import OriginGuard, hosts_allowed
 from studio.sessions import Sessions
 from studio.settings import Settings, is_loopback
 from studio.studio import Studio
@@ -66,7 +64,8 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
 
     doors = Doors(settings.api_key, sessions, pages_open=sessions is None and not settings.api_only)
     app = FastAPI(
-        title="Clef Studio", docs_url=None, redoc_url=None, lifespan=lifespan, middleware=guards(settings, doors),
+        title="Clef Studio", docs_url=None, redoc_url=None, lifespan=lifespan,
+        middleware=guards(settings, doors, routes.SHAPES),
         root_path=settings.root_path,
     )  # fmt: skip
     app.state.studio = studio
@@ -90,12 +89,6 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
         theme=look.theme(),
         head=look.head() + ("" if sessions is None else signin.head()),
     )
-
-
-def guards(settings: Settings, doors: Doors) -> list[Middleware]:
-    """What stands before every route, the outermost first."""
-    origin = Middleware(OriginGuard, allowed=hosts_allowed(settings.host, settings.allowed_hosts))
-    return [origin, Middleware(Gate, doors=doors, shapes=routes.SHAPES)] if doors.any else [origin]
 
 
 def _pages(studio: Studio) -> gr.Blocks:

@@ -3,14 +3,15 @@
 // Every form carries the same body, of the System One wire format. Texts are written so that what is read is what runs:
 // quotes, line breaks, `$(...)` and `</script>` are inert in each language, and characters that are invisible or turn
 // the reading direction are written as escapes. Options keep their order, also names such as "10" and "2", which a
-// JavaScript object would sort.
+// JavaScript object would sort. A key never stands in the code: where the studio asks for one, the code reads it from an
+// environment variable.
 
 import { filledLevels, filledOptions } from "./schema.js";
 import { levelValue } from "./lint_rules/text.js";
 
 /**
  * @typedef {object} Snippet
- * @property {"curl" | "python-sdk" | "python" | "javascript"} id
+ * @property {"curl" | "python-sdk" | "python" | "javascript" | "workers-ai"} id
  * @property {string} label     for the tab
  * @property {string} language  "sh", "python" or "javascript"
  * @property {string} text
@@ -19,7 +20,11 @@ import { levelValue } from "./lint_rules/text.js";
  * @property {string} baseUrl      where the studio or another System One server answers, without "/v1/systemone"
  * @property {string} model        name of the model, as the server knows it
  * @property {string[]} [pictures] names of the picture files, in order; the code reads them from its own folder
+ * @property {boolean} [keyed]     whether the server asks for a key
  */
+
+/** The environment variable that holds the key: the studio reads its own from the same. */
+export const KEY = "CLEF_STUDIO_API_KEY";
 
 /** Seconds that the code waits: a large model on a slow machine needs more than the SDKs' ten. */
 const TIMEOUT = 120;
@@ -32,14 +37,15 @@ const ARGUMENT = 100_000;
  * @param {Target} target
  * @returns {Snippet[]}
  */
-export function snippets(schema, state, { baseUrl, model, pictures = [] }) {
+export function snippets(schema, state, { baseUrl, model, pictures = [], keyed = false }) {
   const base = baseUrl.replace(/\/+$/, "").replace(/\/v1(?:\/systemone)?$/, "");
-  const asked = { base, model, state, questions: schema.questions.map((q) => [q.id, q]), pictures };
+  const asked = { base, model, state, questions: schema.questions.map((q) => [q.id, q]), pictures, keyed };
   return [
     { id: "curl", label: "curl", language: "sh", text: curl(asked) },
     { id: "python-sdk", label: "Python, typesafe-sdk", language: "python", text: pythonSdk(asked) },
     { id: "python", label: "Python, httpx", language: "python", text: pythonHttpx(asked) },
     { id: "javascript", label: "JavaScript, @typesafe-ai/sdk", language: "javascript", text: javascript(asked) },
+    { id: "workers-ai", label: "Workers AI", language: "javascript", text: workersAi(asked) },
   ];
 }
 
@@ -173,7 +179,8 @@ const shellWord = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 const shellJson = (node) => `'${print(node, JSON_CODE).replaceAll("'", "\\u0027")}'`;
 
 function curl(asked) {
-  const post = `curl -sS ${shellWord(`${asked.base}/v1/systemone`)} -H 'content-type: application/json'`;
+  const key = asked.keyed ? ` -H "authorization: Bearer $${KEY}"` : "";
+  const post = `curl -sS ${shellWord(`${asked.base}/v1/systemone`)} -H 'content-type: application/json'${key}`;
   if (asked.pictures.length) {
     // Pictures are read by the shell: too long for an argument, so the body is put together in a pipe.
     const [head, tail] = split(shellJson(body(asked, [["images", ["@"]]])));
@@ -206,9 +213,13 @@ const pythonImages = (pictures) =>
     ? `names = ${print(pictures.map(fileName), PYTHON)}
 images = [base64.b64encode(Path(name).read_bytes()).decode() for name in names]\n`
     : "";
-const pythonImports = (pictures) => (pictures.length ? "import base64\nfrom pathlib import Path\n\n" : "");
+function pythonImports({ pictures, keyed }) {
+  const lines = [pictures.length && "import base64", keyed && "import os", pictures.length && "from pathlib import Path"];
+  const used = lines.filter(Boolean);
+  return used.length ? `${used.join("\n")}\n\n` : "";
+}
 
-function pythonSdk({ base, model, state, questions, pictures }) {
+function pythonSdk({ base, model, state, questions, pictures, keyed }) {
   const args = [
     ["state", state],
     ["questions", new Fields(questions.map(([id, q]) => [id, new Call(CALLS[q.type], said(q))]))],
@@ -216,7 +227,7 @@ function pythonSdk({ base, model, state, questions, pictures }) {
   if (pictures.length) args.push(["extra_body", new Fields([["images", new Raw("images")]])]);
   const client = new Call("TypeSafeClient", [
     ["base_url", base],
-    ["api_key", new Raw('os.environ.get("TYPESAFE_API_KEY", "local")')],
+    ["api_key", new Raw(keyed ? `os.environ["${KEY}"]` : 'os.environ.get("TYPESAFE_API_KEY", "local")')],
     ["model", model],
     ["timeout", TIMEOUT],
     ["compression", false],
@@ -235,13 +246,14 @@ for name, answer in response.answers.items():
 }
 
 function pythonHttpx(asked) {
-  const { base, pictures } = asked;
+  const { base, pictures, keyed } = asked;
+  const headers = keyed ? `headers={"authorization": "Bearer " + os.environ["${KEY}"]}, ` : "";
   const more = pictures.length ? [["images", new Raw("images")]] : [];
   return `# pip install httpx
-${pythonImports(pictures)}import httpx
+${pythonImports(asked)}import httpx
 
 ${pythonImages(pictures)}body = ${print(body(asked, more), PYTHON)}
-reply = httpx.post(${literal(`${base}/v1/systemone`)}, json=body, timeout=${TIMEOUT})
+reply = httpx.post(${literal(`${base}/v1/systemone`)}, json=body, ${headers}timeout=${TIMEOUT})
 reply.raise_for_status()
 
 for name, answer in reply.json()["answers"].items():
@@ -259,7 +271,9 @@ function placed(question) {
   return args;
 }
 
-function javascript({ base, model, state, questions, pictures }) {
+const bare = { ...JAVASCRIPT, key: (text) => (/^[a-z]+$/i.test(text) ? text : JAVASCRIPT.key(text)) };
+
+function javascript({ base, model, state, questions, pictures, keyed }) {
   const request = [
     ["state", state],
     ["questions", new Fields(questions.map(([id, q]) => [id, new Call(MAKERS[q.type], placed(q))]))],
@@ -267,11 +281,10 @@ function javascript({ base, model, state, questions, pictures }) {
   if (pictures.length) request.push(["images", new Raw("images")]);
   const client = new Fields([
     ["baseURL", base],
-    ["apiKey", new Raw('process.env.TYPESAFE_API_KEY ?? "local"')],
+    ["apiKey", new Raw(keyed ? `process.env.${KEY}` : 'process.env.TYPESAFE_API_KEY ?? "local"')],
     ["defaultModel", model],
     ["timeout", TIMEOUT * 1000],
   ]);
-  const bare = { ...JAVASCRIPT, key: (text) => (/^[a-z]+$/i.test(text) ? text : JAVASCRIPT.key(text)) };
   const images = pictures.length
     ? `const images = ${print(pictures.map(fileName), JAVASCRIPT)}.map((name) => readFileSync(name, "base64"));\n`
     : "";
@@ -283,5 +296,37 @@ const client = new TypeSafeClient(${print(client, bare)});
 ${images}const response = await client.systemOne(${print(new Fields(request), bare)});
 
 for (const [name, answer] of Object.entries(response.answers)) console.log(name, answer);
+`;
+}
+
+const KINDS = { png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", webp: "image/webp", gif: "image/gif", heic: "image/heic" };
+const kind = (path) => KINDS[path.split(".").at(-1).toLowerCase()] ?? "image/png";
+
+/** Cloudflare's REST API: its own path, its names of the model, its envelope, pictures as data URLs. */
+function workersAi(asked) {
+  const { base, pictures, keyed } = asked;
+  const model = /flash/i.test(asked.model) ? "clef-flash" : "clef";
+  const more = pictures.length ? [["images", new Raw("images")]] : [];
+  const token = keyed ? `process.env.${KEY}` : 'process.env.CLOUDFLARE_API_TOKEN ?? "local"';
+  const files = print(pictures.map((path) => [fileName(path), kind(path)]), JAVASCRIPT);
+  const images = pictures.length
+    ? `const images = ${files}.map(([name, type]) => \`data:${"$"}{type};base64,${"$"}{readFileSync(name, "base64")}\`);\n`
+    : "";
+  return `// Node 20 or newer. At Cloudflare the base is https://api.cloudflare.com; inside a Worker it is one line:
+// const result = await env.AI.run("@cf/cloudflare/${model}", body);
+${pictures.length ? 'import { readFileSync } from "node:fs";\n\n' : ""}const base = ${JAVASCRIPT.string(base)};
+const account = process.env.CLOUDFLARE_ACCOUNT_ID ?? "local";
+const token = ${token};
+${images}const body = ${print(body({ ...asked, model }, more), bare)};
+const reply = await fetch(\`${"$"}{base}/client/v4/accounts/${"$"}{account}/ai/run/@cf/cloudflare/${model}\`, {
+  method: "POST",
+  headers: { authorization: \`Bearer ${"$"}{token}\`, "content-type": "application/json" },
+  body: JSON.stringify(body),
+  signal: AbortSignal.timeout(${TIMEOUT * 1000}),
+});
+const { success, result, errors } = await reply.json();
+if (!success) throw new Error(errors[0].message);
+
+for (const [name, answer] of Object.entries(result.answers)) console.log(name, answer);
 `;
 }

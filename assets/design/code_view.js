@@ -1,7 +1,7 @@
 // "Get code": a dialog with the schema and the state as code, to copy. The code is made by code.js.
 
 import { button, h, icon, setText } from "./dom.js";
-import { snippets } from "./code.js";
+import { KEY, snippets } from "./code.js";
 import { recordingLine } from "./recording.js";
 import { stateKind } from "./schema.js";
 
@@ -19,16 +19,16 @@ export function asked(doc, refused) {
   return { questions, state, left };
 }
 
-/** trigger: the button; current(): {api, doc, refused(uid), baseUrl, model, say}. */
+/** trigger: the button; current(): {api, doc, refused(uid), baseUrl, model, entry, say}. entry: how code gets in, "open", "key" or "closed". */
 export function mountCode(root, trigger, current) {
   trigger.addEventListener("click", () => {
     if (!root.querySelector("dialog[open]")) open(root, trigger, current());
   });
 }
 
-function open(root, trigger, { api, doc, refused, baseUrl, model, say }) {
+function open(root, trigger, { api, doc, refused, baseUrl, model, entry, say }) {
   const { questions, state, left } = asked(doc, refused);
-  const made = snippets({ questions }, state, { baseUrl, model, pictures: doc.pictures.map((p) => p.name) });
+  const made = snippets({ questions }, state, { baseUrl, model, pictures: doc.pictures.map((p) => p.name), keyed: entry !== "open" });
   const code = h("code");
   const panel = h("pre", { class: "cs-code", role: "tabpanel", id: "code-panel", tabindex: "0" }, code);
   const copied = h("span", { class: "cs-small cs-dim cs-grow", role: "status" });
@@ -67,6 +67,8 @@ function open(root, trigger, { api, doc, refused, baseUrl, model, say }) {
   }, icon("copy"));
   const close = button("", "Close", { onclick: () => dialog.close() });
   const notes = [];
+  if (entry === "key") notes.push(`The code takes the studio’s key from the environment variable ${KEY}.`);
+  if (entry === "closed") notes.push("Code cannot ask this studio yet: it was started with --users and without --api-key.");
   if (doc.pictures.length) notes.push("The code reads the pictures from its own folder: put the files there.");
   if (left.length) notes.push(`Left out, since it cannot be asked yet: question ${left.join(", ")}.`);
   if (!questions.length) notes.push("There is no question that can be asked yet.");

@@ -1,7 +1,7 @@
 // The Design page: puts the parts together around one document.
 //
 // mount(element, server, config): `element` holds the static template; `server` are the page's functions; config:
-// {root, limits}. Everything that changes goes through the store; everything that shows listens to it.
+// {root, limits, entry}. Everything that changes goes through the store; everything that shows listens to it.
 
 import { Answers } from "./answers.js";
 import { makeApi } from "./api.js";
@@ -102,7 +102,7 @@ class Page {
     mountHelp(root, this.find("help"));
     mountCode(root, this.find("code"), () => {
       const wrong = this.#check(store.doc);
-      return { api, doc: store.doc, refused: (uid) => wrong.has(uid), baseUrl: new URL(config.root || "/", location.href).href.replace(/\/$/, ""), model: this.scorer.scorer?.name ?? "clef", say: (text) => this.say(text) };
+      return { api, doc: store.doc, refused: (uid) => wrong.has(uid), baseUrl: new URL(config.root || "/", location.href).href.replace(/\/$/, ""), model: this.scorer.scorer?.name ?? "clef", entry: config.entry, say: (text) => this.say(text) };
     });
   }
 

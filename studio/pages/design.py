@@ -36,7 +36,7 @@ FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 _MOUNT = """
 const root = (window.gradio_config?.root ?? "").replace(/\\/+$/, "");
 import(`${root}/studio/design/__VERSION__/main.js`)
-  .then(({ mount }) => mount(element, server, { root, limits: __LIMITS__ }))
+  .then(({ mount }) => mount(element, server, { root, limits: __LIMITS__, entry: __ENTRY__ }))
   .catch((error) => { console.error(error); element.dataset.failed = "1"; });
 """
 
@@ -79,9 +79,13 @@ def page(studio: Studio) -> None:
     functions += recording_functions(studio.database, every=studio.settings.record)
     functions += why_functions(asker)
     limits = json.dumps(asdict(studio.settings.limits))
+    # How code gets in, for the code that the page gives: with a key, not at all, or just so.
+    entry = '"key"' if studio.settings.api_key else '"closed"' if studio.settings.users else '"open"'
     gr.HTML(
         html_template=(look.ASSETS / "design" / "page.html").read_text(encoding="utf-8"),
-        js_on_load=_MOUNT.replace("__VERSION__", look.version()).replace("__LIMITS__", limits),
+        js_on_load=_MOUNT.replace("__VERSION__", look.version())
+        .replace("__LIMITS__", limits)
+        .replace("__ENTRY__", entry),
         server_functions=functions,
         apply_default_css=False,
         elem_id="design",

@@ -15,14 +15,14 @@ import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI
-from starlette.middleware import Middleware
 
 from model.engine import Engine
 from model.questions import CLEF_LIMITS
 from model.scorer import Scorer
 from storage.database import Database
 from studio.api import routes
-from studio.security import OriginGuard, hosts_allowed
+from studio.gate import Doors, guards
+from studio.settings import Settings
 from tests.api.hash_scorer import HashScorer
 
 WAIT = 30
@@ -38,19 +38,29 @@ class Served:
     database: Database
 
 
-def app_of(engine: Engine, database: Database, *, record: bool = False) -> FastAPI:
-    """The APIs behind the guard, as the studio's own server has them, without pages."""
-    guard = Middleware(OriginGuard, allowed=hosts_allowed("127.0.0.1", ()))
-    app = FastAPI(title="test", middleware=[guard])
-    routes.add(app, engine=engine, limits=CLEF_LIMITS, database=database, record=record)
+def app_of(engine: Engine, database: Database, *, record: bool = False, key: str | None = None) -> FastAPI:
+    """The APIs behind the guards, as the studio's own server has them, without pages."""
+    doors = Doors(key, pages_open=False)
+    app = FastAPI(title="test", middleware=guards(Settings(), doors, routes.SHAPES))
+    routes.add(app, engine=engine, limits=CLEF_LIMITS, database=database, record=record, guarded=doors.any)
     return app
 
 
 @contextmanager
 def serving(
-    scorer: Scorer | None = None, *, engine: Engine | None = None, folder: Path | None = None
+    scorer: Scorer | None = None,
+    *,
+    engine: Engine | None = None,
+    folder: Path | None = None,
+    key: str | None = None,
 ) -> Iterator[Served]:
-    """Serves `scorer`, or an engine in any phase, until the block ends. `folder`: where decisions are recorded."""
+    """Serves `scorer`, or an engine in any phase, until the block ends.
+
+    Parameters
+    ----------
+    folder : where all decisions are recorded.
+    key : what clients must send; `client` does.
+    """
     if engine is None:
         assert scorer is not None
         engine = Engine(lambda _: scorer)
@@ -60,14 +70,15 @@ def serving(
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     data = Path(tempfile.mkdtemp(prefix="clef-studio-test-")) if folder is None else folder
     database = Database.open(data)
-    app = app_of(engine, database, record=folder is not None)
+    app = app_of(engine, database, record=folder is not None, key=key)
     config = uvicorn.Config(app, log_level="critical", timeout_keep_alive=75, timeout_graceful_shutdown=1)
     server = _Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     assert server.up.wait(WAIT)
     try:
-        with httpx.Client(base_url=url, timeout=WAIT, trust_env=False) as client:
+        headers = {} if key is None else {"authorization": f"Bearer {key}"}
+        with httpx.Client(base_url=url, timeout=WAIT, trust_env=False, headers=headers) as client:
             yield Served(url, engine, client, database)
     finally:
         server.should_exit = True
@@ -103,6 +114,16 @@ def _no_proxy() -> Iterator[None]:
 def hashed() -> Iterator[Served]:
     """One server with the hash scorer for all tests that only read answers."""
     with serving(HashScorer()) as served:
+        yield served
+
+
+KEY = "a-key-for-tests"
+
+
+@pytest.fixture(scope="session")
+def keyed() -> Iterator[Served]:
+    """The same behind a key."""
+    with serving(HashScorer(), key=KEY) as served:
         yield served
 
 

@@ -15,7 +15,7 @@ import openai
 import pytest
 import typesafe_sdk as sdk
 
-from tests.api.conftest import Served, serving
+from tests.api.conftest import KEY, Served, serving
 from tests.api.hash_scorer import HashScorer
 from tests.api.requests import picture, text
 
@@ -121,6 +121,22 @@ def test_refusals_become_the_sdks_own_errors(client: sdk.TypeSafeClient, name: s
         assert detail[0]["msg"] in str(refused.value)
     else:
         assert detail["message"] in str(refused.value)
+
+
+def test_keys_become_the_sdks_own_errors_whatever_is_sent(keyed: Served) -> None:
+    with sdk.TypeSafeClient(base_url=keyed.url, api_key=KEY, retry=NO_RETRY) as right:
+        assert right.system_one("x", ASK).nouls["q"].noul > 0
+        assert right.models.list().models
+    with sdk.TypeSafeClient(base_url=keyed.url, api_key="wrong", retry=NO_RETRY) as wrong:
+        with pytest.raises(sdk.TypeSafeAuthenticationError, match="Cannot authenticate") as refused:
+            wrong.models.list()
+        assert refused.value.request_id.startswith("req_")
+        # The refusal is read although the body was not: megabytes are taken off the wire first.
+        big = {"photo": sdk.Image(picture(size=(1200, 1200), color=(1, 2, 3), format="BMP") + bytes(3 * 2**20))}
+        with pytest.raises(sdk.TypeSafeAuthenticationError):
+            wrong.system_one(big, ASK)
+        with pytest.raises(sdk.TypeSafeAuthenticationError):
+            wrong.system_one("long " * 2_000_000, ASK)
 
 
 def test_sixteen_at_once_get_the_answers_that_one_gets(hashed: Served, client: sdk.TypeSafeClient) -> None:

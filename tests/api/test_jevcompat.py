@@ -19,7 +19,7 @@ from model.embedded.reader import open_embedded
 from model.questions import Limits, Questions
 from model.scorer import Reading, Request, ScorerInfo
 from model.state import State, Tokens
-from tests.api.conftest import Served, serving
+from tests.api.conftest import KEY, Served, serving
 
 RELEASE = Path(__file__).parents[1] / "golden" / "tiny_release"
 JOINT = {"semantics.batching", "semantics.question-order"}
@@ -38,6 +38,10 @@ def failures(served: Served, tmp_path: Path, *more: str) -> tuple[int, set[str]]
 
 def test_the_wire(hashed: Served, tmp_path: Path) -> None:
     assert failures(hashed, tmp_path) == (0, set())
+
+
+def test_the_wire_behind_a_key(keyed: Served, tmp_path: Path) -> None:
+    assert failures(keyed, tmp_path, "--key", KEY) == (0, set())
 
 
 def test_the_tiny_release_with_neutral_ids(tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ def test_the_code_that_is_copied_runs(open_page: Open, studio: Running) -> None:
         "Python, typesafe-sdk",
         "Python, httpx",
         "JavaScript, @typesafe-ai/sdk",
+        "Workers AI",
     ]
     tabs.first.focus()
     page.keyboard.press("ArrowRight")

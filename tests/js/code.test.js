@@ -108,6 +108,8 @@ function bodyText(schema, state, model) {
   ]);
 }
 
+/** A key as it might be: with what a shell would read if it were not quoted. */
+const SECRET = "k-$HOME'`\"0123";
 const TARGET = { baseUrl: "http://127.0.0.1:7860/", model: "embedded" };
 const form = (schema, state, id, target = TARGET) => snippets(schema, state, target).find((s) => s.id === id).text;
 const cases = [
@@ -136,7 +138,7 @@ const FAKE_CURL = `curl() { printf '%s\\0' "$@" > args; body=; while [ $# -gt 0 
 
 const curlBody = (text) => run("bash", ["-c", FAKE_CURL + text]);
 
-test("there are four forms, each with a label, and the address is right however it was written", () => {
+test("there are five forms, each with a label, and the address is right however it was written", () => {
   const forms = snippets(PLAIN, "x", TARGET);
   assert.deepEqual(
     forms.map((f) => [f.id, f.language]),
@@ -145,6 +147,7 @@ test("there are four forms, each with a label, and the address is right however 
       ["python-sdk", "python"],
       ["python", "python"],
       ["javascript", "javascript"],
+      ["workers-ai", "javascript"],
     ],
   );
   for (const baseUrl of ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/systemone"]) {
@@ -210,9 +213,9 @@ class Reply:
         pass
     def json(self):
         return {"answers": {}}
-def post(url, json, timeout):
+def post(url, json, timeout, headers=None):
     import json as text
-    print(text.dumps({"url": url, "body": json, "timeout": timeout}))
+    print(text.dumps({"url": url, "body": json, "timeout": timeout, "headers": headers}))
     return Reply()
 `;
 mkdirSync(join(folder, "modules"));
@@ -224,7 +227,7 @@ function python(texts) {
   const files = texts.map((_, i) => `snippet_${i}.py`);
   run(PYTHON, ["-W", "error", "-m", "py_compile", ...files]);
   const all = "import runpy, sys\nfor file in sys.argv[1:]:\n    runpy.run_path(file)\n";
-  const env = { PYTHONPATH: join(folder, "modules"), TYPESAFE_API_KEY: "" };
+  const env = { PYTHONPATH: join(folder, "modules"), TYPESAFE_API_KEY: "", CLEF_STUDIO_API_KEY: SECRET };
   return lines(run(PYTHON, ["-W", "error", "-c", all, ...files], { env }));
 }
 
@@ -253,6 +256,11 @@ test("Python with the SDK: compiles, and sends exactly the body, uncompressed", 
   }
 });
 
+const FAKE_FETCH = `globalThis.fetch = async (url, { method, headers, body }) => {
+  console.log(JSON.stringify({ url, method, headers, body: JSON.parse(body) }));
+  return { json: async () => ({ success: true, result: { answers: {} }, errors: [] }) };
+};
+`;
 const FAKE_JS = `
 export class TypeSafeClient {
   constructor(given) { this.given = given; }
@@ -276,8 +284,8 @@ writeFileSync(join(sdk, "index.js"), FAKE_JS);
 function javascript(texts) {
   texts.forEach((text, i) => writeFileSync(join(folder, `snippet_${i}.mjs`), text));
   const all = texts.map((_, i) => `await import("./snippet_${i}.mjs");\n`).join("");
-  writeFileSync(join(folder, "all.mjs"), all);
-  return lines(run(process.execPath, ["all.mjs"]));
+  writeFileSync(join(folder, "all.mjs"), FAKE_FETCH + all);
+  return lines(run(process.execPath, ["all.mjs"], { env: { CLEF_STUDIO_API_KEY: SECRET } }));
 }
 
 test("JavaScript: runs, and sends exactly the body", () => {
@@ -289,6 +297,33 @@ test("JavaScript: runs, and sends exactly the body", () => {
     assert.equal(sent.client.baseURL, "http://127.0.0.1:7860");
     assert.ok(!/<\/script|<!--/i.test(text), "it cannot end the script element of a page");
   }
+});
+
+test("Workers AI: runs, and sends exactly the body, under Cloudflare's names", () => {
+  const texts = cases.map(([, schema, state]) => form(schema, state, "workers-ai"));
+  const all = javascript(texts);
+  for (const [i, [name, schema, state]] of cases.entries()) {
+    assert.deepEqual(all[i].body, JSON.parse(bodyText(schema, state, "clef")), name);
+    assert.equal(all[i].url, "http://127.0.0.1:7860/client/v4/accounts/local/ai/run/@cf/cloudflare/clef");
+    assert.ok(!/<\/script|<!--/i.test(texts[i]), "it cannot end the script element of a page");
+  }
+  const flash = javascript([form(PLAIN, "x", "workers-ai", { ...TARGET, model: "cloudflare/clef-flash" })])[0];
+  assert.equal(flash.body.model, "clef-flash");
+  assert.ok(flash.url.endsWith("/@cf/cloudflare/clef-flash"));
+});
+
+test("where the studio asks for a key, every form sends it, and none holds it", () => {
+  const target = { ...TARGET, keyed: true };
+  process.env.CLEF_STUDIO_API_KEY = SECRET;
+  curlBody(form(PLAIN, "x", "curl", target));
+  const args = readFileSync(join(folder, "args"), "utf8").split("\0");
+  assert.equal(args[args.lastIndexOf("-H") + 1], `authorization: Bearer ${SECRET}`);
+  assert.equal(python([form(PLAIN, "x", "python", target)])[0].headers.authorization, `Bearer ${SECRET}`);
+  assert.equal(python([form(PLAIN, "x", "python-sdk", target)])[0].client.api_key, SECRET);
+  const [sdk, workers] = javascript(["javascript", "workers-ai"].map((id) => form(PLAIN, "x", id, target)));
+  assert.equal(sdk.client.apiKey, SECRET);
+  assert.equal(workers.headers.authorization, `Bearer ${SECRET}`);
+  for (const { id, text } of snippets(PLAIN, "x", target)) assert.ok(text.includes("CLEF_STUDIO_API_KEY"), id);
 });
 
 test("what is read is what runs: no invisible character stands raw in any form", () => {
@@ -310,6 +345,8 @@ test("pictures are read from files by the code, in order, and their names cannot
     python([form(PLAIN, `"@" it's`, "python-sdk", target)])[0].body,
     javascript([form(PLAIN, `"@" it's`, "javascript", target)])[0].body,
   ];
+  const workers = javascript([form(PLAIN, `"@" it's`, "workers-ai", target)])[0].body;
+  assert.deepEqual(workers.images, expected.map((data) => `data:image/png;base64,${data}`));
   for (const body of sent) {
     const { images, ...rest } = body;
     assert.deepEqual(images, expected);
@@ -327,7 +364,7 @@ test("the editor's document is not changed, and half-written questions still giv
     const sent =
       id === "curl"
         ? JSON.parse(curlBody(text))
-        : id === "javascript"
+        : id === "javascript" || id === "workers-ai"
           ? javascript([text])[0].body
           : python([text])[0].body;
     assert.deepEqual(sent.questions, {
