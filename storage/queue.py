@@ -101,6 +101,13 @@ def open_queue(database: Database, *, questions: str, scorer: str, question: str
         return _view(session, row)
 
 
+def find_queue(database: Database, *, questions: str, scorer: str, question: str) -> Queue | None:
+    """The queue of these answers, None where nobody has opened one."""
+    with database.read_session() as session:
+        row = _find(session, questions, scorer, question)
+        return None if row is None else _view(session, row)
+
+
 def set_queue(database: Database, queue: int, *, apart: bool | None = None, **shares: float) -> Queue:
     """Changes settings: shares in [0, 1] by name (`SHARES`), and whether near-duplicates are left out.
 

@@ -493,6 +493,55 @@ class ErasureRow(Row, table=True):
     created: datetime = _time()
 
 
+class PolicyRow(Row, table=True):
+    """Thresholds for the answers to one question by one scorer; `number` counts from 1, and the newest is in force.
+
+    From `act` on a machine may act alone, under `refuse` the answer is refused; null means never. One without `basis`
+    withdraws those before it. `basis` is what it was chosen under: budget, kind, labels, bound.
+    """
+
+    __tablename__ = "policies"
+    __table_args__ = (
+        sa.UniqueConstraint("questions", "scorer", "question", "number"),
+        sa.CheckConstraint("act > 0 AND act <= 1", name="act"),
+        sa.CheckConstraint("refuse >= 0 AND refuse <= 1", name="refuse"),
+        sa.CheckConstraint("refuse <= act", name="order"),
+    )
+
+    serial: int | None = _serial()
+    id: str = _id(unique=True)
+    questions: str = _hash(to="question_sets.sha256")
+    scorer: str = _hash(to="scorers.fingerprint")
+    question: str = _text()
+    number: int
+    act: float | None = None
+    refuse: float | None = None
+    basis: Any = _json(nullable=True)
+    by: str = _text()
+    created: datetime = _time()
+
+
+class CalibratorRow(Row, table=True):
+    """A recalibration of one question's answers by one scorer. Only whether it is `on` changes.
+
+    `document` is the calibrator, `judged` what it did on labels that it had not seen. At most one of a question is on.
+    """
+
+    __tablename__ = "calibrators"
+    __table_args__ = (sa.Index("ix_calibrators_asked", "questions", "scorer", "question"),)
+
+    serial: int | None = _serial()
+    id: str = _id(unique=True)
+    questions: str = _hash(to="question_sets.sha256")
+    scorer: str = _hash(to="scorers.fingerprint")
+    question: str = _text()
+    document: Any = _json()
+    judged: Any = _json()
+    on: bool = Field(default=False, sa_column=sa.Column("active", sa.Boolean, nullable=False))
+    by: str = _text()
+    created: datetime = _time()
+
+
 def _keep(name: str, event: str, table: str, reason: str, unless: str = "") -> tuple[str, str]:
     trigger = f"keep_{name}"
     when = f" WHEN NOT ({unless})" if unless else ""
@@ -519,6 +568,9 @@ TRIGGERS: Mapping[str, str] = dict(
         _keep("labels_delete", "DELETE", "labels", "labels are never deleted; withdraw them", _ERASED),
         _keep("queue_items_update", "UPDATE OF u, v, w, decision", "queue_items", "random numbers are drawn once"),
         _keep("verdicts_update", "UPDATE", "verdicts", "verdicts are never changed; give a newer one"),
+        _keep("policies_update", "UPDATE", "policies", "policies are never changed; save a newer one"),
+        _keep("policies_delete", "DELETE", "policies", "policies are never deleted; withdraw them"),
+        _keep("calibrators_update", "UPDATE OF document, judged", "calibrators", "calibrators never change"),
     ]
 )
 """SQLite's triggers: name to statement."""
