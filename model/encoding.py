@@ -31,6 +31,7 @@ from typing import TypeAlias
 
 from tokenizers import AddedToken, Tokenizer
 
+from model.length import Shortest
 from model.questions import Json, Question, Questions, QuestionType, canonical_json, render
 from model.scorer import QuestionIds
 from model.state import Cut, Tokens, TooLong
@@ -53,6 +54,8 @@ _MARKUP = re.compile(r"<.+>|\[.+\]", re.DOTALL)
 _KEPT_STATES = 16
 _KEPT_SCHEMAS = 64
 _KEPT_PIECES = 4096
+_KEPT_LENGTH = 8
+"""Characters of a state that is remembered, per token that a request may hold."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,7 @@ class Encoder:
         self._frame = _open(tokenizer_file)
         self._control = _control_tokens(self._frame)
         self._plain = self._frame if reference_specials else _without_control(tokenizer_file, self._control)
+        self._shortest = Shortest(self._plain)
         self._prefix = tuple(self._frame_ids(_PREFIX))
         self._header = tuple(self._frame_ids(_SCHEMA))
         self._suffix = tuple(self._frame_ids(_SUFFIX))
@@ -182,7 +186,10 @@ class Encoder:
         ----------
         picture_tokens : how many placeholders each picture takes, in order (`model.images.picture_tokens`).
         """
-        return self._state_part(render(state), tuple(picture_tokens))
+        text = render(state)
+        # What is far too long to be read is not worth remembering: it may be megabytes.
+        kept = len(text) <= _KEPT_LENGTH * self.max_tokens
+        return (self._state_part if kept else self._encode_state)(text, tuple(picture_tokens))
 
     def schema_part(self, questions: Questions) -> SchemaPart:
         """Encode everything after the state."""
@@ -245,8 +252,10 @@ class Encoder:
         state_tokens: int | None = None,
     ) -> Encoded:
         """Both parts, joined. See `join`."""
-        part, schema = self.state_part(state, picture_tokens), self.schema_part(questions)
-        return self.join(part, schema, allow_cut=allow_cut, state_tokens=state_tokens)
+        schema = self.schema_part(questions)
+        if not allow_cut:
+            self._refuse_endless(state, picture_tokens, schema)
+        return self.join(self.state_part(state, picture_tokens), schema, allow_cut=allow_cut, state_tokens=state_tokens)
 
     def count(self, state: Json, questions: Questions, *, picture_tokens: Sequence[int] = ()) -> Tokens:
         """How a request divides, without refusing it."""
@@ -255,6 +264,17 @@ class Encoder:
     def decode(self, ids: Sequence[int]) -> str:
         """Text of token ids, control tokens written out."""
         return str(self._frame.decode(list(ids), skip_special_tokens=False))
+
+    def _refuse_endless(self, state: Json, picture_tokens: Sequence[int], schema: SchemaPart) -> None:
+        """Raises TooLong where a state is too long by its number of characters alone, before it is tokenised."""
+        text = render(state)
+        if len(text) <= self.max_tokens:
+            return
+        tokens = self.tokens(self.state_part("", picture_tokens), schema)
+        least = self._shortest(text)
+        if tokens.needed + least > self.max_tokens:
+            read = max(0, self.max_tokens - tokens.needed)
+            raise TooLong(replace(tokens, state=least, read=min(read, least)), at_least=True)
 
     def _frame_ids(self, text: str) -> list[int]:
         return list(self._frame.encode(text, add_special_tokens=False).ids)

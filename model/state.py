@@ -85,16 +85,20 @@ class TooLong(InvalidRequest):
     """The request does not fit, and no cut was allowed (or the questions alone do not fit). Carries the counts.
 
     `cut` is what a cut would leave out if it were allowed; None where none helps, or where the scorer does not tell.
+    `at_least`: the state was not counted to its end; `tokens.state` is then a lower bound, which is too long already.
     """
 
-    def __init__(self, tokens: Tokens, cut: Cut | None = None) -> None:
+    def __init__(self, tokens: Tokens, cut: Cut | None = None, *, at_least: bool = False) -> None:
         self.tokens = tokens
         self.cut = cut
+        self.at_least = at_least
         over = tokens.needed - tokens.limit
-        parts = f"state {tokens.state:,}, pictures {tokens.pictures:,}, questions {tokens.questions + tokens.frame:,}"
+        least = "at least " if at_least else ""
+        asked = tokens.questions + tokens.frame
+        parts = f"state {least}{tokens.state:,}, pictures {tokens.pictures:,}, questions {asked:,}"
         if tokens.needed - tokens.state > tokens.limit:
             loc, advice = "questions", "ask less, or raise the limit (--max-tokens)"
         else:
             loc, advice = "state", "shorten it, allow a cut, or raise the limit (--max-tokens)"
-        message = f"too long by {over:,} tokens ({parts}; limit {tokens.limit:,}): {advice}"
+        message = f"too long by {least}{over:,} tokens ({parts}; limit {tokens.limit:,}): {advice}"
         super().__init__([FieldError((loc,), message, "too_long")])
