@@ -1,16 +1,19 @@
 """Load on the System One API: 1, 8 and 64 clients at once, mixed sizes.
 
     python benchmarks/api.py --model tests/golden/tiny_release      # starts a studio of its own
-    python benchmarks/api.py --url http://127.0.0.1:7860            # or asks one that runs
+    python benchmarks/api.py --url http://127.0.0.1:7860            # or asks one that runs (key: CLEF_STUDIO_API_KEY)
+    python benchmarks/api.py --model tests/golden/tiny_release --quick
 
 Prints, for each number of clients: decisions per second, p50 and p95 of a request in ms, errors, and the largest
-difference of a probability from what one client alone was answered.
+difference of a probability from what one client alone was answered. Ends with 1 if there were errors, or answers that
+depend on who else asks (by more than `TOLERANCE`).
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import statistics
 import subprocess
 import sys
@@ -27,6 +30,10 @@ import httpx
 ROOT = Path(__file__).parents[1]
 CLIENTS = (1, 8, 64)
 TIMEOUT = 120.0
+TOLERANCE = 1e-4
+"""Largest difference that batching may make, in float32."""
+QUICK = 24
+"""Requests per number of clients with `--quick`."""
 WORDS = "The database is at full load, checkout returns errors and customers are waiting for an answer. "
 QUESTIONS: dict[str, Any] = {
     "team": {"type": "choice", "instructions": "Who should answer?", "criteria": {"sales": None, "billing": None}},
@@ -65,7 +72,11 @@ async def ask_all(url: str, asked: list[dict[str, Any]], clients: int) -> tuple[
     times = [0.0] * len(asked)
     left = iter(range(len(asked)))
     limits = httpx.Limits(max_connections=clients)
-    async with httpx.AsyncClient(base_url=url, timeout=TIMEOUT, trust_env=False, limits=limits) as client:
+    key = os.environ.get("CLEF_STUDIO_API_KEY")
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    async with httpx.AsyncClient(
+        base_url=url, timeout=TIMEOUT, trust_env=False, limits=limits, headers=headers
+    ) as client:
 
         async def work() -> None:
             for i in left:
@@ -134,25 +145,28 @@ def wait_ready(url: str) -> None:
         time.sleep(0.2)
 
 
-def main() -> None:
-    """Measures and prints a table."""
+def main() -> int:
+    """Measures and prints a table. Returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--url", help="a studio that runs already")
     parser.add_argument("--model", default="embedded", help="of the studio that is started (default: %(default)s)")
     parser.add_argument("--requests", type=int, default=192, help="per number of clients (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help=f"only {QUICK} requests each: a smoke test")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads of the studio (default: %(default)s)")
     given = parser.parse_args()
+    count = QUICK if given.quick else given.requests
     if given.url:
-        rounds = measure(given.url, given.requests)
+        rounds = measure(given.url, count)
     else:
         with studio(given.model, given.threads) as url:
-            rounds = measure(url, given.requests)
+            rounds = measure(url, count)
     print("clients  decisions/s   p50 ms   p95 ms  errors  largest difference")
     for r in rounds:
         middle, p95 = statistics.median(r.seconds) * 1000, statistics.quantiles(r.seconds, n=20)[-1] * 1000
         rate = len(r.seconds) / r.wall
         print(f"{r.clients:7d}  {rate:11.1f}  {middle:7.0f}  {p95:7.0f}  {r.errors:6d}  {r.distance:.1e}")
+    return int(any(r.errors or r.distance > TOLERANCE for r in rounds))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
