@@ -47,14 +47,15 @@
   }
 
   const found = () => document.querySelector(".cs-nav-end");
-  addEventListener("DOMContentLoaded", () => {
-    if (found()) return show(found());
-    // Gradio mounts the page later; a page has one nav for as long as it is shown.
-    const watch = new MutationObserver(() => {
-      if (!found()) return;
-      watch.disconnect();
-      show(found());
-    });
-    watch.observe(document.body, { childList: true, subtree: true });
+  // Gradio mounts the page later; a page has one nav for as long as it is shown.
+  const watch = new MutationObserver(() => {
+    if (!found()) return;
+    watch.disconnect();
+    show(found());
   });
+  watch.observe(document, { childList: true, subtree: true });
+  if (found()) {
+    watch.disconnect();
+    show(found());
+  }
 })();

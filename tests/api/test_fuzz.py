@@ -28,8 +28,8 @@ from tests.api.hash_scorer import HashScorer
 from tests.api.requests import THREE, body, picture, text
 from tests.api.test_bodies import BOUNDARY, FORM, FORM_TYPE, multipart
 
-EXAMPLES = int(os.environ.get("CLEF_STUDIO_FUZZ", "750"))
-"""Of each of the four kinds. More for a longer search."""
+EXAMPLES = int(os.environ.get("CLEF_STUDIO_FUZZ", "300"))
+"""Of each of the four kinds, so that CI's two cores take seconds; 750 and more for a longer search."""
 PATHS = {
     "/v1/systemone": ("detail",),
     "/api/alpha/decisions": ("detail",),

@@ -67,8 +67,7 @@ def skip_without_tools(form: str) -> None:
         pytest.skip("TYPESAFE_SDK_JS names no folder with the SDK")
 
 
-@pytest.mark.parametrize("photos", [0, 2])
-@pytest.mark.parametrize("key", [None, KEY])
+@pytest.mark.parametrize(("key", "photos"), [(None, 0), (KEY, 2)])
 @pytest.mark.parametrize("form", FORMS)
 def test_the_code_asks_what_the_page_asks(tmp_path: Path, form: str, key: str | None, photos: int) -> None:
     skip_without_tools(form)
