@@ -7,7 +7,9 @@ the option, the second an excerpt of the state. `pack` lays the pairs that share
 the excerpt is read once. A noul is one pair, whose logit stands against 0 for
 "false". Question ids never enter, so renaming a question changes nothing. `prior_text` is what the untuned encoder
 compares with the state: for a choice the option alone, so that words of the instructions cannot pull all options to one
-side. `PairModel` gives one logit per pair. Shapes: P pairs, L positions, D = 384.
+side. `compared_texts` are what the untuned vectors stand for: the option of a choice, else the whole first segment.
+`PairModel` gives one logit per pair; with it lives the `Gist` (`model.embedded.gist`). Shapes: P pairs, L positions,
+D = 384.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from model.embedded.encoder import WIDTH, Encoder, mean_vectors
+from model.embedded.gist import Gist
 from model.questions import Choice, Json, Noul, Option, QuestionType, Score
 
 TYPES: tuple[QuestionType, ...] = ("noul", "choice", "score")
@@ -30,7 +33,11 @@ FIRST_TOKENS = 256
 """Most tokens that instructions and one option may have together; more is refused (see `model.embedded.reader`)."""
 EXCERPT_TOKENS = 208
 """Most tokens of the state that one pair holds: what bounds the cost of a long state."""
+SHORTLIST = 8
+"""Most options of a choice that are read as pairs."""
 CLS, SEP = 101, 102
+DROPOUT = 0.1
+"""Of a pair's vector, while training."""
 FRAME = 2
 """[CLS], [SEP]: tokens of a pair that are neither question nor state."""
 
@@ -58,6 +65,11 @@ def pair_texts(question: Noul | Choice | Score) -> list[PairText]:
     levels = [readable(level) for level in question.criteria]
     of = len(levels)
     return [PairText(f"{instructions} {i} of {of}: {level}".strip(), level) for i, level in enumerate(levels, 1)]
+
+
+def compared_texts(question: Noul | Choice | Score) -> list[str]:
+    """What the untuned encoder makes vectors of, one per pair: against the state's, the cosine or the gist."""
+    return [text.prior if isinstance(question, Choice) else text.first for text in pair_texts(question)]
 
 
 _NOUL_WORDS: Mapping[Literal["true", "false"], str] = {"true": "Yes", "false": "No"}
@@ -188,6 +200,7 @@ class PairModel(nn.Module):
         self.scorer = nn.Linear(3 * WIDTH, len(TYPES))
         nn.init.normal_(self.scorer.weight, std=0.01)
         nn.init.zeros_(self.scorer.bias)
+        self.gist = Gist()
 
     def vectors(self, packed: Packed) -> Tensor:
         """(N, 3·D) per block: its [CLS], its [SEP], the mean of its words."""
@@ -206,7 +219,7 @@ class PairModel(nn.Module):
 
     def forward(self, packed: Packed) -> Tensor:
         """(N, 3) logits: for a noul, a choice, a score. The caller takes the column of the question's type."""
-        return self.scorer(self.vectors(packed))
+        return self.scorer(nn.functional.dropout(self.vectors(packed), DROPOUT, self.training))
 
 
 @torch.inference_mode()

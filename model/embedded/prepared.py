@@ -15,7 +15,19 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from model.embedded.encoder import Encoder
-from model.embedded.pairs import TYPES, PairModel, Row, by_length, pack, pair_texts, row_length, token_ids, unit_vectors
+from model.embedded.gist import Gist
+from model.embedded.pairs import (
+    TYPES,
+    PairModel,
+    Row,
+    by_length,
+    compared_texts,
+    pack,
+    pair_texts,
+    row_length,
+    token_ids,
+    unit_vectors,
+)
 from model.embedded.tasks import Example
 
 
@@ -44,10 +56,10 @@ class Texts:
 
 @dataclass(frozen=True)
 class Prepared:
-    """One question as blocks: their token ids, the prior's cosine per block, the type's column and the answer."""
+    """One question as blocks: token ids and prior of each (choice: cosine; else gist), the type's column and answer."""
 
     blocks: list[list[int]]
-    cosines: Tensor
+    priors: Tensor
     column: int
     answer: int
 
@@ -60,24 +72,30 @@ class Sheet:
     questions: list[Prepared]
 
 
-def prepare(examples: Sequence[Example], texts: Texts, *, length: int) -> list[Sheet]:
+@torch.no_grad()
+def prepare(examples: Sequence[Example], texts: Texts, *, length: int, gist: Gist | None = None) -> list[Sheet]:
     """Examples as sheets, one per state; consecutive examples of one state share a sheet.
 
-    Read exactly as the served model reads them (short states: the excerpt is the state).
+    Read exactly as the served model reads them (short states: the excerpt is the state). Without a gist nouls and
+    scores have priors of zero, which is what the pairs are trained beside.
     """
     sheets: list[Sheet] = []
     before: str | None = None
     for example in examples:
         row = pair_texts(example.question)
-        if example.question.type == "noul":
-            cosines = torch.zeros(1)
+        kind = example.question.type
+        if kind == "choice":
+            priors = texts.vectors(compared_texts(example.question)) @ texts.vectors([example.state])[0]
+        elif gist is not None:
+            state = texts.vectors([example.state]).expand(len(row), -1)
+            priors = gist(kind, texts.vectors(compared_texts(example.question)), state)
         else:
-            cosines = texts.vectors([text.prior for text in row]) @ texts.vectors([example.state])[0]
+            priors = torch.zeros(len(row))
         blocks = [texts.ids(text.first)[:200] for text in row]
         if example.state != before:
             sheets.append(Sheet(texts.ids(example.state)[:length], []))
             before = example.state
-        sheets[-1].questions.append(Prepared(blocks, cosines, TYPES.index(example.question.type), example.answer))
+        sheets[-1].questions.append(Prepared(blocks, priors, TYPES.index(kind), example.answer))
     return sheets
 
 

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from model.embedded.corpus import Family, Message
+from model.embedded.corpus import Family, Message, OpenText
 from model.embedded.pairs import words_of
 from model.embedded.public import DEVELOPMENT, IntentSet, YesNoRow
 from model.questions import Choice, Noul, Score
@@ -40,6 +40,12 @@ HELD_BACK_SCORES = ("relevance", "completeness", "spam_likelihood")
 
 HELD_BACK_MESSAGES = 10
 """Every tenth message is never trained on: "new messages of trained concepts" while developing."""
+FIRST = (
+    *("urgent", "refund", "complaint", "positive", "phishing"),
+    *("spam", "prompt_injection", "personal_data", "destructive_command", "insult"),
+)
+"""What people ask first: drawn more often than the other concepts, by `FIRST_WEIGHT`."""
+FIRST_WEIGHT = 3.0
 HELD_BACK_PHRASINGS = 2
 """The last two phrasings of each noul are never trained on."""
 
@@ -129,8 +135,15 @@ def noul_of(body: Mapping[str, Any], rng: random.Random, *, phrasing: int | None
     return Noul(instructions=phrasings[phrasing], criteria=criteria)
 
 
+SHARES = (0.48, 0.28, 0.16)
+"""Of the sheets: the corpus, open texts, intents; the rest is NLU++."""
 YES_WEIGHT = 2.0
 """A message has few concepts that are true, and each is asked at most once: without this, most answers would be no."""
+
+
+def weight(concept: str) -> float:
+    """How much more often than others a concept is drawn."""
+    return FIRST_WEIGHT if concept in FIRST else 1.0
 
 
 class _Side:
@@ -141,7 +154,8 @@ class _Side:
         no: Counter[str] = Counter(c for _, _, false in rows for c in false)
         both = set(yes) & set(no)
         self.labels = [
-            {c: YES_WEIGHT / yes[c] for c in sorted(true & both)} | {c: 1 / no[c] for c in sorted(false & both)}
+            {c: YES_WEIGHT * weight(c) / yes[c] for c in sorted(true & both)}
+            | {c: weight(c) / no[c] for c in sorted(false & both)}
             for _, true, false in rows
         ]
         self.true = [true for _, true, _ in rows]
@@ -160,7 +174,13 @@ class _Side:
 class Draw:
     """Draws sheets: one message and several questions about it. Never a held-back concept, message or phrasing."""
 
-    def __init__(self, families: Sequence[Family], intents: Sequence[IntentSet], yes_no: Sequence[YesNoRow]) -> None:
+    def __init__(
+        self,
+        families: Sequence[Family],
+        intents: Sequence[IntentSet],
+        yes_no: Sequence[YesNoRow],
+        open_texts: Sequence[OpenText],
+    ) -> None:
         self._families = families
         self._messages = {f.name: [m for i, m in enumerate(f.messages) if i % HELD_BACK_MESSAGES] for f in families}
         self._nouls = {f.name: [n for n in f.nouls if n not in HELD_BACK_NOULS] for f in families}
@@ -169,6 +189,7 @@ class Draw:
         self._levels = {f.name: self._count("scores", f) for f in families}
         self._options = {f.name: self._count("choices", f) for f in families}
         self._intents = [(s, i) for s in intents for i in s.train if i not in DEVELOPMENT[s.name]]
+        self._open = [text for i, text in enumerate(open_texts) if i % HELD_BACK_MESSAGES]
         self._near: dict[tuple[str, str], list[str]] = {}
         asked: dict[str, dict[bool, set[str]]] = {}
         for row in yes_no:
@@ -178,7 +199,7 @@ class Draw:
 
     def _side(self, family: Family) -> _Side:
         names = frozenset(self._nouls[family.name])
-        return _Side([(m.text, m.yes & names, names - m.yes - m.unsure) for m in self._messages[family.name]])
+        return _Side([(m.text, m.yes & names, m.no & names) for m in self._messages[family.name]])
 
     def _count(self, part: str, family: Family) -> dict[str, Counter[Any]]:
         """How often each answer of each trained score or choice occurs."""
@@ -193,16 +214,23 @@ class Draw:
         """For (set, intent), its set's other trained intents from the nearest on: where hard negatives come from."""
         self._near = dict(near)
 
+    def phrasings(self) -> list[list[str]]:
+        """The trained phrasings of each trained noul of the corpus."""
+        return [f.nouls[n]["phrasings"][:-HELD_BACK_PHRASINGS] for f in self._families for n in self._nouls[f.name]]
+
     def intents(self) -> list[tuple[IntentSet, str]]:
         """The trained intents."""
         return list(self._intents)
 
     def sheet(self, rng: random.Random) -> list[Example]:
-        """Questions about one message: 62 % of the sheets from the corpus, 26 % from intents, 12 % from NLU++."""
+        """Questions about one message: of the corpus, of an open text, of an intent set, of NLU++ (see `SHARES`)."""
         kind = rng.random()
-        if kind < 0.62:
+        if kind < SHARES[0]:
             return self._corpus_sheet(rng)
-        return self._intent_sheet(rng) if kind < 0.88 or self._yes_no_side is None else self._yes_no_sheet(rng)
+        if kind < SHARES[0] + SHARES[1]:
+            text = rng.choice(self._open)
+            return [Example(Noul(instructions=ask), text.text, 0 if true else 1, "open") for ask, true in text.asks]
+        return self._intent_sheet(rng) if kind < sum(SHARES) or self._yes_no_side is None else self._yes_no_sheet(rng)
 
     def _corpus_sheet(self, rng: random.Random) -> list[Example]:
         family = rng.choices(self._families, weights=[len(self._nouls[f.name]) for f in self._families])[0]
@@ -217,9 +245,14 @@ class Draw:
             other, concept = rng.choice(self._elsewhere)
             if other is not family:
                 out.append(Example(noul_of(other.nouls[concept], rng), message.text, 1, concept))
-        choice, score = self._choice(family, message, rng), self._score(family, message, rng)
-        out += [asked for asked in (choice, score) if asked is not None]
-        out += [self._answer_noul(asked, rng) for asked in (choice, score) if asked is not None and rng.random() < 0.8]
+        drawn = [
+            self._choice(family, message, rng),
+            self._score(family, message, rng),
+            self._score(family, message, rng),
+        ]
+        asked = [example for example in drawn if example is not None]
+        out += asked
+        out += [self._answer_noul(example, rng) for example in asked if rng.random() < 0.5]
         if side.true[row] and rng.random() < 0.25:
             out.append(self._choice_of_nouls(family, message, rng))
         return out
@@ -281,7 +314,7 @@ class Draw:
         """Which of some nouls is true, where one is."""
         names = self._nouls[family.name]
         concept = rng.choice([n for n in names if n in message.yes])
-        free = [n for n in names if n not in message.yes and n not in message.unsure]
+        free = [n for n in names if n in message.no]
         short = rng.random() < 0.4
         criteria: dict[str, None] = {}
         right = ""

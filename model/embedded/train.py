@@ -4,8 +4,9 @@ Contract
 --------
 Reads the untuned backbone, our corpus and the public sets in FOLDER; tunes the encoder's layers and the scorer on
 pairs; keeps the exponential average of the weights at the step that is best on held-back *tasks* (never on the
-evaluation sets); fits the prior's weight and one temperature per question type there; writes the weights
-(`model.embedded.weights`) and prints the table. Same seed, same threads, same machine: same weights.
+evaluation sets); fits the priors' weights and one temperature per question type there, with a gist
+(`model.embedded.gist`) that was trained first on the same draws; writes the weights (`model.embedded.weights`) and
+prints the table. Same seed, same threads, same machine: same weights.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,22 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.embedded.backbone import open_backbone
-from model.embedded.corpus import read_corpus
-from model.embedded.develop import Development, develop_tasks, fit_scales, measure
-from model.embedded.encoder import LAYERS, Encoder, untuned_encoder
-from model.embedded.pairs import TYPES, PairModel
+from model.embedded.askers import CosineAsker, ScorerAsker
+from model.embedded.backbone import Backbone, open_backbone
+from model.embedded.corpus import read_corpus, read_open
+from model.embedded.develop import Development, develop_tasks, fit_many, fit_scales, many_questions, measure
+from model.embedded.encoder import FROZEN, LAYERS, Encoder, untuned_encoder
+from model.embedded.gist import Gist, Row, train_gist
+from model.embedded.measuring import Asker, read_sets, summary, table
+from model.embedded.measuring import measure as measure_set
+from model.embedded.pairs import SHORTLIST, TYPES, PairModel, compared_texts
 from model.embedded.prepared import Prepared, Texts, prepare, sheet_logits
 from model.embedded.public import IntentSet, read_intents, read_yes_no
+from model.embedded.reader import Embedded
 from model.embedded.tasks import Draw
 from model.embedded.weights import Scales, load_weights, save_weights
+from model.scorer import Request
+from model.state import State
 
 
 @dataclass(frozen=True)
@@ -39,15 +47,13 @@ class Recipe:
     """Everything that decides the weights, besides the data."""
 
     seed: int = 20
-    steps: int = 750
+    steps: int = 1000
     sheets: int = 10
     """Messages per step; each is asked about seven questions."""
     rate: float = 2e-4
     layer_decay: float = 0.85
     """The learning rate of each layer below the last, as a factor of the next higher one's."""
     scorer_rate: float = 1e-3
-    frozen: int = 1
-    """Lowest layers that stay as they are: less work, and nearer to the untuned encoder."""
     warm: int = 40
     pull: float = 0.02
     """Decoupled decay towards the untuned weights, per unit of learning rate x 100."""
@@ -57,7 +63,9 @@ class Recipe:
     """Weight of the cosine prior while training; `fit_scales` fits what is shipped."""
     length: int = 160
     """Most tokens of the state while training."""
-    check_every: int = 150
+    gist_sheets: int = 12_000
+    """Messages that the gist is trained on."""
+    check_every: int = 200
 
 
 def example_loss(logits: Tensor, example: Prepared, recipe: Recipe) -> Tensor:
@@ -65,7 +73,7 @@ def example_loss(logits: Tensor, example: Prepared, recipe: Recipe) -> Tensor:
     if TYPES[example.column] == "noul":
         full = torch.cat([logits, torch.zeros(1)])
     elif TYPES[example.column] == "choice":
-        full = logits + recipe.prior * example.cosines
+        full = logits + recipe.prior * example.priors
     else:
         full = logits
     count = len(full)
@@ -83,12 +91,46 @@ def parameter_groups(model: PairModel, recipe: Recipe) -> list[dict[str, Any]]:
     """AdamW groups: the layers with rates that fall towards the input, and the scorer."""
     groups: list[dict[str, Any]] = []
     for i, layer in enumerate(model.encoder.layers):
-        if i < recipe.frozen:
+        if i < FROZEN:
             continue
         rate = recipe.rate * recipe.layer_decay ** (LAYERS - 1 - i)
         groups.append({"params": list(layer.parameters()), "lr": rate, "base": rate})
     groups.append({"params": list(model.scorer.parameters()), "lr": recipe.scorer_rate, "base": recipe.scorer_rate})
     return groups
+
+
+def fitted_gist(draw: Draw, reader: Texts, recipe: Recipe, say: Callable[[str], None] = print) -> Gist:
+    """A gist trained on `recipe.gist_sheets` sheets: their nouls and scores."""
+    rng = random.Random(recipe.seed)
+    drawn = [example for _ in range(recipe.gist_sheets) for example in draw.sheet(rng)]
+    asked = [(e, compared_texts(e.question)) for e in drawn if e.question.type != "choice"]
+    texts = sorted({e.state for e, _ in asked} | {text for _, firsts in asked for text in firsts})
+    index = {text: i for i, text in enumerate(texts)}
+    vectors = reader.vectors(texts)
+    rows: dict[str, list[Row]] = {"noul": [], "score": []}
+    for example, firsts in asked:
+        rows[example.question.type].append(([index[t] for t in firsts], index[example.state], example.answer))
+    torch.manual_seed(recipe.seed)
+    gist = Gist()
+    phrasings = draw.phrasings()
+    centres = torch.stack([F.normalize(reader.vectors(texts).mean(0), dim=0) for texts in phrasings])
+    gist.known[: len(centres)] = centres
+    train_gist(gist, vectors, rows, seed=recipe.seed, say=say)
+    return gist
+
+
+def with_many(
+    model: PairModel, untuned: Encoder, backbone: Backbone, scales: Scales, intents: Sequence[IntentSet], *, seed: int
+) -> Scales:
+    """`scales` with `choice_many` fitted: choices among all intents of a public set, as the served model reads them."""
+    scorer = Embedded(model, untuned, backbone.tokenizer, scales, weights_sha256="", ocr=None)
+    logits, answers, doublings = [], [], []
+    for question, text, answer in many_questions(intents, rows=80, seed=seed):
+        reading = scorer.score([Request(State(text), {"intent": question})])[0]
+        logits.append(torch.tensor(reading.logits["intent"]))
+        answers.append(answer)
+        doublings.append(math.log2(len(question.option_ids()) / SHORTLIST))
+    return replace(scales, choice_many=fit_many(logits, answers, doublings))
 
 
 def neighbours(intents: Sequence[tuple[IntentSet, str]], reader: Texts) -> dict[tuple[str, str], list[str]]:
@@ -185,6 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the weights")
     parser.add_argument("--start", type=Path, help="go on from the weights in this folder (default: the untuned ones)")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rows", type=int, default=200, help="most rows of a public set in the table")
     for name, kind in (("seed", int), ("steps", int), ("rate", float), ("pull", float), ("check-every", int)):
         parser.add_argument(f"--{name}", type=kind, default=getattr(Recipe, name.replace("-", "_")))
     options = parser.parse_args(arguments)
@@ -200,20 +243,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
     backbone = open_backbone()
     untuned = untuned_encoder(backbone.tensors)
     reader = Texts(backbone.tokenizer, untuned)
-    families, intents = read_corpus(), read_intents(options.data)
-    draw = Draw(families, intents, read_yes_no(options.data))
+    families, intents, open_texts = read_corpus(), read_intents(options.data), read_open()
+    draw = Draw(families, intents, read_yes_no(options.data), open_texts)
     draw.set_neighbours(neighbours(draw.intents(), reader))
     torch.manual_seed(recipe.seed)
     model = PairModel(untuned_encoder(backbone.tensors))
     if options.start is not None:
         model = load_weights(options.start, backbone.tensors)[0]
-    development = Development(develop_tasks(families, intents, recipe.seed), reader)
+    model.gist.load_state_dict(fitted_gist(draw, reader, recipe).state_dict())
+    development = Development(develop_tasks(families, intents, open_texts, recipe.seed), reader, gist=model.gist)
+
+    kept: list[tuple[PairModel, Scales, dict[str, Any]]] = []
 
     def keep(tuned: PairModel, scales: Scales, facts: dict[str, Any]) -> None:
-        save_weights(options.out, tuned, scales, facts)
-        print(f"written to {options.out}: step {facts['kept_step']}, {scales}", flush=True)
+        kept[:] = [(tuned, scales, facts)]
 
     train(draw, development, reader, model, untuned, recipe, keep, lambda line: print(line, flush=True))
+    tuned, scales, facts = kept[0]
+    scales = with_many(tuned, untuned, backbone, scales, intents, seed=recipe.seed)
+    save_weights(options.out, tuned, scales, facts)
+    print(f"written to {options.out}: step {facts['kept_step']}, {scales}")
+    print(f"{(time.monotonic() - began) / 60:.1f} minutes so far; now the evaluation sets", flush=True)
+    ours = Embedded(tuned, untuned, backbone.tokenizer, scales, weights_sha256="", ocr=None)
+    sets = read_sets(options.data, None, rows=options.rows, seed=1)
+    askers: dict[str, Asker] = {"this model": ScorerAsker(ours), "cosine": CosineAsker(untuned, backbone.tokenizer)}
+    results = {name: [measure_set(s, asker) for s in sets] for name, asker in askers.items()}
+    print(table(results))
+    print("this model: " + "; ".join(f"{what} {value:.3f}" for what, value in summary(results["this model"]).items()))
     print(f"{(time.monotonic() - began) / 60:.1f} minutes in all")
 
 

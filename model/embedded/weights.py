@@ -1,16 +1,16 @@
-"""Our weights on disk: the tuned layers in bfloat16, the scorer in float32, and the fitted scales.
+"""Our weights on disk: the tuned layers in bfloat16, scorer and gist in float32, and the fitted scales.
 
 Contract
 --------
-A folder holds `model.safetensors` (encoder layers, segment embeddings, first norm: bfloat16; scorer: float32) and
-`config.json` (scales, recipe, sha256 of the backbone and of our weights). Word and position embeddings stay the
-package's. `load_weights` refuses a file whose sha256 is not the one that the config names: `WeightsError` says what
-to do.
+A folder holds `model.safetensors` (tuned encoder layers: bfloat16; scorer and gist: float32) and `config.json` (scales,
+recipe, sha256 of the backbone and of our weights). Embeddings and the lowest layers stay the package's. `load_weights`
+refuses a file whose sha256 is not the one that the config names: `WeightsError` says what to do.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,12 +20,15 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from model.embedded.backbone import WEIGHTS_SHA256, sha256_of
-from model.embedded.encoder import untuned_encoder
-from model.embedded.pairs import PairModel
+from model.embedded.encoder import FROZEN, untuned_encoder
+from model.embedded.pairs import SHORTLIST, PairModel
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
-FORMAT = 1
-_PACKAGE_KEEPS = ("encoder.words.weight", "encoder.positions.weight")
+FORMAT = 2
+_PACKAGE_KEEPS = (
+    *("encoder.words.", "encoder.positions.", "encoder.segments.", "encoder.norm."),
+    *(f"encoder.layers.{i}." for i in range(FROZEN)),
+)
 
 
 class WeightsError(RuntimeError):
@@ -34,30 +37,40 @@ class WeightsError(RuntimeError):
 
 @dataclass(frozen=True)
 class Scales:
-    """How a pair's logit z and its cosine c become the final logit: `pair`·z + `prior`·c, per question type."""
+    """How a pair's logit z and its prior c become the final logit: `pair`·z + `prior`·c, per question type.
+
+    c is the cosine (choice) or the gist. The logits of a choice with more than `SHORTLIST` options are multiplied by
+    `of_many`: its wrong options share more probability, so that it needs other logits for the same certainty.
+    """
 
     noul_pair: float = 1.0
+    noul_prior: float = 0.0
     choice_pair: float = 1.0
     choice_prior: float = 10.0
     score_pair: float = 1.0
     score_prior: float = 0.0
+    choice_many: float = 0.0
 
     def of(self, kind: str) -> tuple[float, float]:
         """(pair, prior) of a question type."""
         return {
-            "noul": (self.noul_pair, 0.0),
+            "noul": (self.noul_pair, self.noul_prior),
             "choice": (self.choice_pair, self.choice_prior),
             "score": (self.score_pair, self.score_prior),
         }[kind]
+
+    def of_many(self, options: int) -> float:
+        """1 up to `SHORTLIST` options; then `choice_many` more with every doubling."""
+        return 1.0 + self.choice_many * max(0.0, math.log2(options / SHORTLIST))
 
 
 def save_weights(folder: Path, model: PairModel, scales: Scales, recipe: Mapping[str, Any]) -> None:
     """Writes the folder's two files."""
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {
-        name: (value if name.startswith("scorer") else value.to(torch.bfloat16)).contiguous()
+        name: (value if name.startswith(("scorer", "gist")) else value.to(torch.bfloat16)).contiguous()
         for name, value in model.state_dict().items()
-        if name not in _PACKAGE_KEEPS
+        if not name.startswith(_PACKAGE_KEEPS)
     }
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
     config = {
@@ -88,9 +101,8 @@ def load_weights(folder: Path, backbone: Mapping[str, torch.Tensor]) -> tuple[Pa
         )
     model = PairModel(untuned_encoder(backbone))
     state = {name: value.float() for name, value in load_file(folder / WEIGHTS).items()}
-    missing, unexpected = model.load_state_dict(state, strict=False)
-    if unexpected or set(missing) != set(_PACKAGE_KEEPS):
-        raise WeightsError(
-            f"{folder / WEIGHTS} lacks {sorted(set(missing) - set(_PACKAGE_KEEPS))} or is another model's"
-        )
+    wanted = {name for name in model.state_dict() if not name.startswith(_PACKAGE_KEEPS)}
+    if set(state) != wanted:
+        raise WeightsError(f"{folder / WEIGHTS} lacks {sorted(wanted - set(state))} or is another model's")
+    model.load_state_dict(state, strict=False)
     return model.eval(), Scales(**config["scales"]), config

@@ -11,15 +11,17 @@ import pytest
 import torch
 
 from model.embedded.backbone import Backbone
-from model.embedded.corpus import Family, read_corpus
-from model.embedded.develop import Development, develop_tasks, fit_scales, measure
+from model.embedded.corpus import Family, OpenText, read_corpus, read_open
+from model.embedded.develop import Development, develop_tasks, fit_many, fit_scales, measure
 from model.embedded.encoder import Encoder, untuned_encoder
 from model.embedded.figures import auc, calibration_error, mean_absolute
+from model.embedded.gist import Gist, Row, train_gist
 from model.embedded.measuring import read_sets
 from model.embedded.pairs import PairModel
 from model.embedded.prepared import Texts
 from model.embedded.public import DEVELOPMENT, PHRASES, IntentSet, YesNoRow
 from model.embedded.tasks import (
+    FIRST,
     HELD_BACK_CHOICES,
     HELD_BACK_MESSAGES,
     HELD_BACK_NOULS,
@@ -44,6 +46,11 @@ def families() -> list[Family]:
 
 
 @pytest.fixture(scope="module")
+def open_texts() -> list[OpenText]:
+    return read_open()
+
+
+@pytest.fixture(scope="module")
 def intents() -> list[IntentSet]:
     """A public set in miniature."""
     names = [*DEVELOPMENT["clinc150"], "alarm", "balance", "timer", "weather", "taxes"]
@@ -53,24 +60,25 @@ def intents() -> list[IntentSet]:
 
 
 @pytest.fixture(scope="module")
-def draw(families: list[Family], intents: list[IntentSet]) -> Draw:
+def draw(families: list[Family], intents: list[IntentSet], open_texts: list[OpenText]) -> Draw:
     rows = [YesNoRow(f"text {i}", f"Does the user ask {q}?", (i + q) % 2 == 0) for i in range(6) for q in range(4)]
-    draw = Draw(families, intents, rows)
+    draw = Draw(families, intents, rows, open_texts)
     trained = [intent for _, intent in draw.intents()]
     draw.set_neighbours({("clinc150", i): [j for j in trained if j != i] * 2 for i in trained})
     return draw
 
 
-def test_held_back_things_are_never_drawn(draw: Draw, families: list[Family]) -> None:
+def test_held_back_things_are_never_drawn(draw: Draw, families: list[Family], open_texts: list[OpenText]) -> None:
     rng = random.Random(0)
     sheets = [draw.sheet(rng) for _ in range(1500)]
     examples = [example for sheet in sheets for example in sheet]
     groups = {example.group for example in examples}
     assert not groups & {*HELD_BACK_NOULS, *HELD_BACK_CHOICES, *HELD_BACK_SCORES, *HELD_OUT, *DEVELOPMENT["clinc150"]}
     kept = {f.messages[i].text for f in families for i in range(0, len(f.messages), HELD_BACK_MESSAGES)}
+    kept |= {text.text for text in open_texts[::HELD_BACK_MESSAGES]}
     assert not {example.state for example in examples} & kept
     late = {p for f in families for n in f.nouls.values() for p in n["phrasings"][-HELD_BACK_PHRASINGS:]}
-    asked = {str(e.question.instructions) for e in examples if isinstance(e.question, Noul)}
+    asked = {str(e.question.instructions) for e in examples if isinstance(e.question, Noul) and e.group != "open"}
     assert not asked & late
     assert all(len({example.state for example in sheet}) == 1 for sheet in sheets)
     nouls = [e.answer for e in examples if isinstance(e.question, Noul)]
@@ -78,8 +86,9 @@ def test_held_back_things_are_never_drawn(draw: Draw, families: list[Family]) ->
     assert {"noul", "choice", "score"} == {e.question.type for e in examples}
 
 
-def test_no_message_of_the_corpus_is_in_an_evaluation_set(families: list[Family]) -> None:
-    ours = {" ".join(m.text.casefold().split()) for f in families for m in f.messages}
+def test_no_message_of_the_corpus_is_in_an_evaluation_set(families: list[Family], open_texts: list[OpenText]) -> None:
+    texts = [m.text for f in families for m in f.messages] + [text.text for text in open_texts]
+    ours = {" ".join(text.casefold().split()) for text in texts}
     theirs = {
         " ".join(str(state).casefold().split()) for s in read_sets(None, None, rows=999, seed=0) for state, _ in s.rows
     }
@@ -101,14 +110,27 @@ def test_intents_that_overlap_have_no_phrase() -> None:
     assert len(phrases["clinc150"]) == 145
 
 
+def few_tasks(tasks: dict[str, list[Example]]) -> dict[str, list[Example]]:
+    """Six examples of each task; of a yes/no task all of one concept, with both answers."""
+    concepts = {"unseen": HELD_BACK_NOULS[0], "new": FIRST[0], "open": "open"}
+    few = {}
+    for name, rows in tasks.items():
+        rows = [e for e in rows if e.group == concepts.get(name, e.group)]
+        sides = [[e for e in rows if e.answer == answer][:3] for answer in (0, 1)]
+        few[name] = sides[0] + sides[1] if name in concepts else rows[:6]
+    return few
+
+
 def test_training_is_decided_by_its_seed(
-    draw: Draw, families: list[Family], intents: list[IntentSet], backbone: Backbone, untuned: Encoder
+    draw: Draw,
+    families: list[Family],
+    intents: list[IntentSet],
+    open_texts: list[OpenText],
+    backbone: Backbone,
+    untuned: Encoder,
 ) -> None:
     texts = Texts(backbone.tokenizer, untuned)
-    every = develop_tasks(families, intents, 1)
-    # Few rows, but with both answers of a noul.
-    few = {"unseen": every["unseen"][17:23], "new": every["new"][:9], "choice": every["choice"][:3]}
-    few["score"] = every["score"][:3]
+    few = few_tasks(develop_tasks(families, intents, open_texts, 1))
 
     def run(seed: int) -> tuple[dict[str, torch.Tensor], list[float]]:
         torch.manual_seed(0)
@@ -135,15 +157,54 @@ def test_training_is_decided_by_its_seed(
 def test_scales_are_fitted_and_figures_come_out(
     families: list[Family],
     intents: list[IntentSet],
+    open_texts: list[OpenText],
     backbone: Backbone,
     untuned: Encoder,
     tuned: tuple[PairModel, Scales],
 ) -> None:
-    tasks = {name: rows[14:26] for name, rows in develop_tasks(families, intents, 1).items()}
+    tasks = few_tasks(develop_tasks(families, intents, open_texts, 1))
     readings = Development(tasks, Texts(backbone.tokenizer, untuned)).readings(tuned[0])
-    assert len(readings) == 4 * 12
+    assert len(readings) == 6 * 6
     figures = measure(readings, fit_scales(readings))
     assert all(math.isfinite(value) for value in figures.values())
+
+
+def test_a_gist_learns_what_it_is_shown_and_is_decided_by_its_seed() -> None:
+    generator = torch.Generator().manual_seed(0)
+    vectors = torch.nn.functional.normalize(torch.randn(40, 384, generator=generator), dim=1)
+    # Texts 0 and 1 are questions; a state answers them by the sign of one direction each.
+    rows: dict[str, list[Row]] = {
+        "noul": [([q], s, int(vectors[s, q] < 0)) for q in (0, 1) for s in range(5, 40)],
+        "score": [([2, 3, 4], s, int(vectors[s, :3].argmax())) for s in range(5, 40)],
+    }
+
+    def fit(seed: int) -> Gist:
+        gist = Gist()
+        gist.known[:2] = vectors[:2]
+        train_gist(gist, vectors, rows, seed=seed, say=lambda line: None, rounds=60, batch=64)
+        return gist
+
+    torch.manual_seed(0)
+    first = fit(1)
+    torch.manual_seed(0)
+    again = fit(1)
+    assert all(torch.equal(a, b) for a, b in zip(first.state_dict().values(), again.state_dict().values(), strict=True))
+    with torch.inference_mode():
+        for row, states in ((0, range(5, 40)), (1, range(5, 40))):
+            found = first("noul", vectors[[row]].expand(35, -1), vectors[list(states)])
+            assert auc(found.tolist(), [bool(vectors[s, row] > 0) for s in states]) > 0.95
+        # A question that is like none of the known ones: nothing is said.
+        assert not first("noul", vectors[[2]].expand(35, -1), vectors[5:40]).any()
+
+
+def test_many_options_get_the_sharpness_that_fits() -> None:
+    # 16 options, the right one 1 above the others, right every time: sharper is better, so the grid's end is found.
+    sharp = [torch.tensor([1.0] + [0.0] * 15)] * 4
+    assert fit_many(sharp, [0] * 4, [1.0] * 4) == pytest.approx(1.08)
+    # Right once in sixteen: no sharpness is best, and the scale stays 1 where nothing doubles.
+    assert fit_many(sharp * 4, list(range(16)), [1.0] * 16) == pytest.approx(-0.1)
+    assert Scales(choice_many=0.5).of_many(8) == 1.0
+    assert Scales(choice_many=0.5).of_many(32) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(
