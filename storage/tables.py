@@ -115,6 +115,8 @@ SAMPLED_BY = ("volunteered", "queue", "audit", "bulk", "import")
 
 
 STREAMS = ("queue", "audit")
+JOB_STATUS = ("waiting", "running", "paused", "done", "failed", "cancelled")
+JOB_WISHES = ("run", "pause", "cancel")
 MEASURES = ("margin", "entropy", "cost")
 OUTCOMES = ("labelled", "skipped")
 ACTS = (*OUTCOMES, "undone")
@@ -491,6 +493,62 @@ class ErasureRow(Row, table=True):
     id: str = _id(unique=True)
     by: str = _text()
     created: datetime = _time()
+
+
+class DatasetRow(Row, table=True):
+    """A frozen dataset: how it is made (`recipe`), the hash of what that gives, and its counts then (`summary`)."""
+
+    __tablename__ = "datasets"
+    __table_args__ = (sa.UniqueConstraint("name", "number"),)
+
+    id: str = _id(key=True)
+    name: str = _text()
+    number: int
+    sha256: str = _hash()
+    recipe: Any = _json()
+    summary: Any = _json()
+    created: datetime = _time()
+
+
+class JobRow(Row, table=True):
+    """Long work that outlives pages and restarts. `progress` is written together with what was done.
+
+    `wanted` is what a person asked of it since (pause, cancel); the worker looks there between two portions.
+    """
+
+    __tablename__ = "jobs"
+    __table_args__ = (_one_of("status", JOB_STATUS), _one_of("wanted", JOB_WISHES))
+
+    serial: int | None = _serial()
+    id: str = _id(unique=True)
+    kind: str = Field(sa_column=sa.Column(sa.String(16), nullable=False))
+    title: str = _text()
+    status: str = Field(default="waiting", sa_column=sa.Column(sa.String(16), nullable=False))
+    wanted: str = Field(default="run", sa_column=sa.Column(sa.String(16), nullable=False))
+    spec: Any = _json()
+    progress: Any = _json()
+    message: str = _text()
+    created: datetime = _time()
+    changed: datetime = _time()
+
+
+class RunRow(Row, table=True):
+    """A row of a run's file, numbered from 0 in the file's order: its decision, or why it has none (`problem`).
+
+    `line` is where it starts in the file; `same` the first row that says the same.
+    """
+
+    __tablename__ = "run_rows"
+    __table_args__ = (sa.Index("ix_run_rows_decision", "decision"), sa.Index("ix_run_rows_problem", "job", "problem"))
+
+    job: int = _part("jobs.serial")
+    row: int = Field(sa_column=sa.Column(sa.Integer, primary_key=True, autoincrement=False))
+    line: int
+    decision: int | None = Field(
+        default=None, sa_column=sa.Column(sa.ForeignKey("decisions.serial", ondelete="SET NULL"))
+    )
+    problem: str | None = Field(default=None, sa_column=sa.Column(sa.Text))
+    same: int | None = None
 
 
 class PolicyRow(Row, table=True):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-REVISIONS = ("0001", "0002", "0003", "0004")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005")
 """All revisions that this version of the studio knows. Kept here so that opening a database need not import alembic."""
 
 HEAD = REVISIONS[-1]
