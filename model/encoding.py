@@ -31,7 +31,7 @@ from typing import TypeAlias
 
 from tokenizers import AddedToken, Tokenizer
 
-from model.length import Shortest
+from model.length import ENDLESS, Shortest
 from model.questions import Json, Question, Questions, QuestionType, canonical_json, render
 from model.scorer import QuestionIds
 from model.state import Cut, Tokens, TooLong
@@ -268,7 +268,7 @@ class Encoder:
     def _refuse_endless(self, state: Json, picture_tokens: Sequence[int], schema: SchemaPart) -> None:
         """Raises TooLong where a state is too long by its number of characters alone, before it is tokenised."""
         text = render(state)
-        if len(text) <= self.max_tokens:
+        if len(text) <= ENDLESS * self.max_tokens:
             return
         tokens = self.tokens(self.state_part("", picture_tokens), schema)
         least = self._shortest(text)

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
+from model.embedded.reader import open_embedded
 from model.encoding import Encoder, Span
 from model.length import Shortest, words
 from model.questions import parse_questions
-from model.state import TooLong
+from model.scorer import Request
+from model.state import State, TooLong
 
 TOKENIZER = Path(__file__).parents[1] / "golden" / "tiny_release" / "tokenizer.json"
 QUESTIONS = parse_questions({"q": {"type": "noul", "instructions": "Is it urgent?"}})
@@ -46,7 +48,8 @@ def test_it_says_nothing_of_tokenizers_that_drop_or_swallow_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "n"), [("", 0), ("one, two -- drei!", 3), ("漢字 字", 2), ("... ---", 0), ("a b c d e f", 4)]
+    ("text", "n"),
+    [("", 0), ("one, two -- drei!", 3), ("漢字 字", 2), ("... ---", 0), ("a\tb\nc d e f", 4), ("a€b c", 2)],
 )
 def test_words_are_counted_no_further_than_needed(text: str, n: int) -> None:
     assert words(text, most=3) == n
@@ -58,6 +61,17 @@ class Watching(Encoder):
     def _user(self, text: str) -> tuple[list[int], list[Span]]:
         assert len(text) < 1_000, "tokenised"
         return super()._user(text)
+
+
+WORD_PIECE = Tokenizer(models.WordPiece({"[UNK]": 0, "a": 1, "##b": 2}, unk_token="[UNK]"))
+WORD_PIECE.normalizer = normalizers.BertNormalizer()
+WORD_PIECE.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+
+
+@settings(max_examples=300, deadline=None, database=None)
+@given(TEXTS.map(lambda text: text.encode("utf-8", "ignore").decode()))
+def test_words_are_never_more_than_tokens_of_word_piece(text: str) -> None:
+    assert words(text, most=10**9) <= tokens(WORD_PIECE, text)
 
 
 def test_an_endless_state_is_refused_untokenised_with_true_counts() -> None:
@@ -96,3 +110,14 @@ def test_megabytes_are_not_remembered() -> None:
     encoder.state_part("short")
     encoder.state_part("long " * 1_000)
     assert encoder._state_part.cache_info().currsize == 1
+
+
+def test_the_embedded_model_refuses_it_too() -> None:
+    scorer = open_embedded(max_tokens=64)
+    state = State("Nobody reads this far. " * 200)
+    with pytest.raises(TooLong, match="at least") as refused:
+        scorer.score([Request(state, QUESTIONS)])
+    counts = refused.value.tokens
+    assert counts.limit == 64 < counts.needed <= scorer.count(state, QUESTIONS).needed
+    (reading,) = scorer.score([Request(state, QUESTIONS, allow_cut=True)])
+    assert reading.cut is not None
