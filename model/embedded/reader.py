@@ -4,8 +4,9 @@ Contract
 --------
 `Embedded` implements `model.scorer.Scorer`; `open_embedded()` opens the committed weights on the installed backbone.
 
-* Each option is one pair (`model.embedded.pairs`). Its logit is `pair · z + prior · c`: z from the tuned encoder, c the
-  cosine of the untuned one between the option and the state; the two weights are fitted per question type.
+* Each option is one pair (`model.embedded.pairs`). Its logit is `pair · z + prior · c`: z from the tuned encoder, c
+  from the vectors of the untuned one (choice: the cosine of option and state; else the gist of question and state,
+  `model.embedded.gist`); the two weights are fitted per question type.
 * Of a choice with more than `SHORTLIST` options only the nearest are read as pairs; the others get the median z of
   those that were read (mostly wrong options, as they are) and keep their own prior.
 * Of a long state each question is read against an excerpt: the first passage and the nearest ones
@@ -36,7 +37,17 @@ from model.embedded.backbone import WEIGHTS_SHA256, open_backbone
 from model.embedded.cache import Recent
 from model.embedded.encoder import WIDTH, Encoder, untuned_encoder
 from model.embedded.ocr import Ocr, open_ocr
-from model.embedded.pairs import TYPES, PairModel, PairText, by_length, pack, pair_texts, row_length, unit_vectors
+from model.embedded.pairs import (
+    SHORTLIST,
+    TYPES,
+    PairModel,
+    by_length,
+    compared_texts,
+    pack,
+    pair_texts,
+    row_length,
+    unit_vectors,
+)
 from model.embedded.passages import Passage, choose, split
 from model.embedded.rendering import Readable, readable_state
 from model.embedded.weights import Scales, load_weights
@@ -52,8 +63,7 @@ NOTICE = "small demo model; load Clef for real work"
 NO_OCR = "pictures are not read: pip install 'clef-studio[embedded]'"
 MAX_TOKENS = 32_768
 """Longest request. Embedding that many tokens takes some seconds; the pairs cost no more than for a short state."""
-SHORTLIST = 8
-READING_VERSION = 1
+READING_VERSION = 2
 """Raised when this code reads the same request differently: part of the fingerprint."""
 _BATCH_TOKENS = 1_600
 _ROW_TOKENS = 700
@@ -77,11 +87,11 @@ class _Page:
 
 @dataclass(frozen=True)
 class _Asked:
-    """One question against one page: which options are read (`read`, indices), as which pairs, with which cosines."""
+    """One question against one page: which options are read (`read`, indices), as which pairs, with which priors."""
 
     kind: str
     firsts: tuple[Ids, ...]
-    cosines: Tensor
+    priors: Tensor
     read: tuple[int, ...]
     excerpt: Ids
     looked: tuple[tuple[int, int], ...]
@@ -290,27 +300,30 @@ class Embedded:
                 f"{pairing.FIRST_TOKENS}: shorten them, or load Clef"
             )
             raise InvalidRequest([FieldError(("questions", key, "instructions"), message, "too_long")])
-        vectors = self._vectors_of(self._compared(question, texts))
-        cosines = torch.zeros(len(texts))
+        vectors = self._vectors_of(self._compared(question))
+        priors = torch.zeros(len(texts))
         chosen: list[int] = []
         if page.passages:
             near = vectors @ page.vectors.T
             chosen = choose(page.passages, near.max(0).values)
             centre = torch.nn.functional.normalize(page.vectors.mean(0), dim=0)
-            if not isinstance(question, Noul):
-                cosines = vectors[: len(texts)] @ centre
+            if isinstance(question, Choice):
+                priors = vectors[: len(texts)] @ centre
+            else:
+                with torch.inference_mode():
+                    priors = self._model.gist(question.type, vectors[: len(texts)], centre.expand(len(texts), -1))
         excerpt = tuple(i for index in chosen for i in page.passages[index].ids)
         looked = _ranges(page, [page.passages[index] for index in chosen])
         read = tuple(range(len(texts)))
         if isinstance(question, Choice) and len(texts) > SHORTLIST:
-            read = tuple(sorted(cosines.argsort(descending=True, stable=True)[:SHORTLIST].tolist()))
-        return _Asked(question.type, firsts, cosines, read, excerpt, looked)
+            read = tuple(sorted(priors.argsort(descending=True, stable=True)[:SHORTLIST].tolist()))
+        return _Asked(question.type, firsts, priors, read, excerpt, looked)
 
-    def _compared(self, question: Noul | Choice | Score, texts: Sequence[PairText]) -> list[Ids]:
-        """What the untuned encoder compares with the passages: the options, then the instructions."""
-        compared = [self._ids(text.prior) for text in texts]
+    def _compared(self, question: Noul | Choice | Score) -> list[Ids]:
+        """What the untuned encoder compares with the passages: the options, then a choice's instructions."""
+        compared = [self._ids(text) for text in compared_texts(question)]
         instructions = pairing.readable(question.instructions)
-        return compared + ([self._ids(instructions)] if instructions and not isinstance(question, Noul) else [])
+        return compared + ([self._ids(instructions)] if instructions and isinstance(question, Choice) else [])
 
     def _read_pairs(self, asked: Sequence[_Asked]) -> None:
         wanted = {(a.firsts[i], a.excerpt) for a in asked for i in a.read}
@@ -332,7 +345,8 @@ class Embedded:
         read = {i: self._pair(asked.firsts[i], asked.excerpt)[column] for i in asked.read}
         other = statistics.median(read.values())
         pair, prior = self._scales.of(asked.kind)
-        logits = [pair * read.get(i, other) + prior * c for i, c in enumerate(asked.cosines.double().tolist())]
+        many = self._scales.of_many(len(asked.firsts)) if asked.kind == "choice" else 1.0
+        logits = [many * (pair * read.get(i, other) + prior * c) for i, c in enumerate(asked.priors.double().tolist())]
         return [*logits, 0.0] if asked.kind == "noul" else logits
 
     def _pair(self, first: Ids, second: Ids) -> tuple[float, ...]:
