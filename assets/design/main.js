@@ -211,7 +211,7 @@ class Page {
     this.stands.painted();
     this.statePanel.showError(null);
     const keeps = reply.fingerprint === this.scorer.scorer?.fingerprint && this.scorer.scorer.kind === "clef";
-    this.statePanel.showTokens(reply.tokens, keeps || reply.reused ? reply.reused : null);
+    this.statePanel.showTokens(reply.tokens, { reused: keeps || reply.reused ? reply.reused : null });
     this.statePanel.showCut(reply.cut, sent.payload.state, reply.tokens);
     this.pictures.hasRead(sent.payload.pictures, reply.fingerprint);
     this.pictures.showWords(reply.words, this.store.doc);
@@ -229,7 +229,7 @@ class Page {
       this.scorer.watch();
       return;
     }
-    if (error.tokens) this.statePanel.showTokens(error.tokens);
+    if (error.tokens) this.statePanel.showTokens(error.tokens, { refused: true });
     this.statePanel.showCut(error.cut ?? null, sent.payload.state, error.tokens, true);
     if (error.kind === "too_long") {
       this.#old();

@@ -114,25 +114,33 @@ export class StatePanel {
     this.backdrop.scrollTop = this.text.scrollTop;
   }
 
-  /** `reused`: how many of the tokens had been read before; null where the scorer does not keep a state. */
-  showTokens(tokens, reused = null) {
+  /**
+   * `reused`: how many of the tokens had been read before; null where the scorer does not keep a state. `refused`: nothing
+   * was read, and what is over the limit is told.
+   */
+  showTokens(tokens, { reused = null, refused = false } = {}) {
     this.meter.hidden = !tokens;
     if (!tokens) return;
     const asked = tokens.questions + tokens.frame;
-    const unread = tokens.state - tokens.read;
-    const over = Math.max(0, asked + tokens.pictures + tokens.state - tokens.limit);
-    const left = Math.max(0, tokens.limit - asked - tokens.pictures - tokens.read);
+    const state = refused ? tokens.state : tokens.read;
+    const over = refused ? Math.max(0, asked + tokens.pictures + state - tokens.limit) : tokens.state - tokens.read;
+    const left = Math.max(0, tokens.limit - asked - tokens.pictures - state);
     const parts = [
       ["is-a", "questions", asked],
       ["is-b", "pictures", tokens.pictures],
-      ["is-c", "state", tokens.read],
-      ["is-cut", unread ? "not read" : "too many", unread || over],
+      ["is-c", "state", state],
+      ["is-cut", refused ? "too many" : "not read", over],
     ].filter(([, , n]) => n > 0);
     const bar = h("div", { class: "cs-meter-bar", "aria-hidden": "true" });
-    for (const [look, , n] of parts) {
+    // What is too many is a part of what was counted: the bar shows it once, at its end.
+    let twice = refused ? over : 0;
+    for (const [look, , n] of [...parts].reverse()) {
+      const own = look === "is-cut" ? n : Math.max(0, n - twice);
+      if (look !== "is-cut") twice -= n - own;
+      if (!own) continue;
       const part = h("i", { class: look });
-      part.style.setProperty("--n", n);
-      bar.append(part);
+      part.style.setProperty("--n", own);
+      bar.prepend(part);
     }
     if (left) {
       const rest = h("i", { class: "is-left" });

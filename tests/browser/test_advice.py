@@ -24,6 +24,8 @@ def test_a_fix_is_one_step_that_undo_takes_back(open_page: Open) -> None:
     page = open_page(document())
     hint = page.locator(CARD).nth(1).locator(".cs-hint")
     expect(hint).to_contain_text("No way out")
+    # Why it says so can be read, and not only by pointing at it.
+    expect(hint.get_by_text("A choice always picks one of its options.")).to_be_visible()
     hint.get_by_role("button", name="Add none_of_these").click()
     expect(hint).to_have_count(0)
     assert option_names(page) == ["billing", "delivery", "technical", "none_of_these"]

@@ -105,6 +105,11 @@ def test_a_model_that_reads_excerpts_says_so(open_page: Open, tmp_path: Path) ->
         expect(panel).to_contain_text("cannot tell where it looked in it")
         expect(page.locator(".cs-legend")).to_contain_text("Read for question 2")
         assert marked(page) == [TICKET[:20]]
+        expect(panel.get_by_role("button", name="What it read")).to_have_attribute("aria-pressed", "true")
+        # What it has no routing for can be measured, one click away.
+        panel.get_by_role("button", name="Ask what moves it").click()
+        expect(panel).to_contain_text("are noise: 7 repeats")
+        expect(panel.get_by_role("button", name="What moves it")).to_have_attribute("aria-pressed", "true")
 
 
 def test_what_moves_an_answer(open_page: Open, tmp_path: Path) -> None:
