@@ -233,7 +233,7 @@ class Page {
     this.statePanel.showCut(error.cut ?? null, sent.payload.state, error.tokens, true);
     if (error.kind === "too_long") {
       this.#old();
-      this.#alert(tooLongWords(error.tokens, error.errors), error.can_cut ? ["Cut the end", () => this.store.change((doc) => ({ ...doc, allowCut: true }), { quiet: true })] : null);
+      this.#alert(tooLongWords(error), error.can_cut ? ["Cut the end", () => this.store.change((doc) => ({ ...doc, allowCut: true }), { quiet: true })] : null);
       return;
     }
     if (error.kind === "invalid") this.#fieldErrors(error.errors, sent.asked);
@@ -342,10 +342,11 @@ function milliseconds(ms) {
   return ms < 950 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-function tooLongWords(tokens, errors) {
+function tooLongWords({ tokens, errors, at_least: atLeast }) {
   const needed = tokens.state + tokens.pictures + tokens.questions + tokens.frame;
   const own = errors.some((e) => e.loc[0] === "questions");
   const what = own ? "the questions and pictures are" : "the state is";
   const fix = own ? "Ask less, or start the studio with a higher --max-tokens." : "Shorten the state, allow a cut, or start the studio with a higher --max-tokens.";
-  return { title: `Not run: ${what} ${count(needed - tokens.limit)} tokens too long`, text: `The limit is ${count(tokens.limit)}. ${fix} Nothing was cut.` };
+  const least = atLeast ? "at least " : "";
+  return { title: `Not run: ${what} ${least}${count(needed - tokens.limit)} tokens too long`, text: `The limit is ${count(tokens.limit)}. ${fix} Nothing was cut.` };
 }

@@ -201,7 +201,12 @@ def refused(failure: Exception) -> dict[str, Json]:
     error: dict[str, Json] = {"kind": "invalid", "message": str(failure), "errors": errors}
     if isinstance(failure, TooLong):
         can_cut = failure.errors[0].loc == ("state",)
-        error |= {"kind": "too_long", "tokens": asdict(failure.tokens), "can_cut": can_cut}
+        error |= {
+            "kind": "too_long",
+            "tokens": asdict(failure.tokens),
+            "at_least": failure.at_least,
+            "can_cut": can_cut,
+        }
     return error
 
 
