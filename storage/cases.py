@@ -17,6 +17,7 @@ from sqlmodel import col, select
 
 from model.questions import Json, Questions
 from storage.database import Database
+from storage.errors import NotFound
 from storage.schemas import read_questions
 from storage.tables import (
     AnswerRow,
@@ -24,6 +25,7 @@ from storage.tables import (
     DecisionPictureRow,
     DecisionRow,
     PictureRow,
+    QuestionSetRow,
     SchemaRow,
     SchemaVersionRow,
     ScorerRow,
@@ -68,6 +70,14 @@ class Place:
     schema: str | None
     version: int | None
     decisions: int
+
+
+def questions_of(database: Database, sha256: str) -> Questions:
+    """The questions kept under a hash. Raises NotFound."""
+    with database.read_session() as session:
+        if session.get(QuestionSetRow, sha256) is None:
+            raise NotFound("questions", f"no questions {sha256[:16]!r} are kept")
+        return read_questions(session, sha256)
 
 
 def read_cases(database: Database, decisions: Sequence[str], question: str) -> dict[str, Case]:

@@ -79,13 +79,13 @@ def gather(database: Database, queue: Queue, *, sources: Sequence[str] | None = 
     judged = [(item, p, outcome) for item, p in zip(items, pi, strict=True) if (outcome := _outcome(item)) is not None]
     cant = sum(1 for item in items if item.said and _outcome(item) is None)
     k = len(sample.options)
-    soft = np.array([o.soft(sample.options) for _, _, o in judged], dtype=np.float64).reshape(-1, k)
+    soft = np.array([o.soft(sample.options) for _, _, o in judged], dtype=np.float64).reshape(len(judged), k)
     kept = np.array([p for _, p, _ in judged], dtype=np.float64)
     return Evidence(
         type=sample.type,
         options=sample.options,
         decisions=tuple(item.decision for item, _, _ in judged),
-        probabilities=np.array([i.probabilities for i, _, _ in judged], dtype=np.float64).reshape(-1, k),
+        probabilities=np.array([i.probabilities for i, _, _ in judged], dtype=np.float64).reshape(len(judged), k),
         truth=np.array([o.truth(sample.options) for _, _, o in judged], dtype=np.int64),
         soft=soft,
         right=np.array([o.share(item.top) for item, _, o in judged], dtype=np.float64),

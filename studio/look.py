@@ -15,7 +15,7 @@ from pathlib import Path
 import gradio as gr
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
-SHEETS = ("tokens", "studio", "design", "schemas", "why", "gradio")
+SHEETS = ("tokens", "studio", "design", "schemas", "why", "label", "gradio")
 THEME_KEY = "clef-studio-theme"
 
 _SANS = ("system-ui", "Segoe UI", "Roboto", "Noto Sans", "Liberation Sans", "Arial", "sans-serif")
@@ -59,5 +59,25 @@ def version() -> str:
     """Changes with every edit of a script: part of their address, so that no browser mixes two versions."""
     digest = hashlib.sha256()
     for name, script in scripts().items():
+        digest.update(name.encode() + script)
+    return digest.hexdigest()[:12]
+
+
+ROOMS = ("design", "label")
+"""Folders of scripts under `assets`."""
+
+
+@cache
+def rooms() -> dict[str, bytes]:
+    """The scripts of all rooms by their path under `assets`, as they were when the studio started."""
+    paths = (path for room in ROOMS for path in sorted((ASSETS / room).rglob("*.js")))
+    return {path.relative_to(ASSETS).as_posix(): path.read_bytes() for path in paths}
+
+
+@cache
+def rooms_version() -> str:
+    """As `version`, of all rooms."""
+    digest = hashlib.sha256()
+    for name, script in rooms().items():
         digest.update(name.encode() + script)
     return digest.hexdigest()[:12]

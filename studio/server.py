@@ -30,7 +30,7 @@ from storage.database import Database
 from studio import look, signin
 from studio.api import routes
 from studio.gate import Doors, guards
-from studio.pages import design
+from studio.pages import design, label, scripts
 from studio.scorers import opener
 from studio.sessions import Sessions
 from studio.settings import Settings, is_loopback
@@ -75,6 +75,7 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     if users is not None and sessions is not None:
         app.include_router(signin.router(users, sessions, root_path=settings.root_path))
     app.include_router(design.router(studio))
+    app.include_router(scripts.router())
     return gr.mount_gradio_app(
         app,
         _pages(studio),
@@ -94,7 +95,12 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
 def _pages(studio: Studio) -> gr.Blocks:
     # The upload cache is not the store: kept pictures are copied by content hash, the rest goes after a day.
     with gr.Blocks(title="Clef Studio", analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
+        gr.Navbar(visible=False)
         design.page(studio)
+    # Each room draws its own header; Gradio's would stand above it.
+    with demo.route("Label", "label"):
+        gr.Navbar(visible=False)
+        label.page(studio)
     return demo
 
 

@@ -1,0 +1,47 @@
+"""The Label page: its one component and its functions.
+
+Contract
+--------
+`page` puts one `gr.HTML` with a static template into the Blocks around it; the DOM inside is made by `assets/label`.
+The functions take and give plain JSON and never raise: what goes wrong is `{"error": {"kind", "message"}}`, in words
+for a person. What an act's reply says is kept is on the disk. The model's answer to a blind item leaves the server only
+with the reply to its label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+
+from model.questions import Json
+from studio import look, person
+from studio.pages.label_desk import desk_functions
+from studio.pages.label_people import people_functions
+from studio.studio import Studio
+
+_MOUNT = """
+const root = (window.gradio_config?.root ?? "").replace(/\\/+$/, "");
+import(`${root}/studio/scripts/__VERSION__/label/main.js`)
+  .then(({ mount }) => mount(element, server, { root }))
+  .catch((error) => { console.error(error); element.dataset.failed = "1"; });
+"""
+
+
+def page(studio: Studio) -> None:
+    """The page, inside its route of `gr.Blocks`."""
+
+    def who(_: Json) -> Json:
+        """Who is signed in; None where a name is typed."""
+        return {"name": person.signed_in()}
+
+    functions: list[Callable[..., Any]] = [who, *desk_functions(studio.database)]
+    functions += people_functions(studio.database)
+    gr.HTML(
+        html_template=(look.ASSETS / "label" / "page.html").read_text(encoding="utf-8"),
+        js_on_load=_MOUNT.replace("__VERSION__", look.rooms_version()),
+        server_functions=functions,
+        apply_default_css=False,
+        elem_id="label",
+    )
