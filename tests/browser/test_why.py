@@ -109,14 +109,14 @@ def test_a_model_that_reads_excerpts_says_so(open_page: Open, tmp_path: Path) ->
         # What it has no routing for can be measured, one click away.
         panel.get_by_role("button", name="Ask what moves it").click()
         expect(panel).to_contain_text("are noise: 7 repeats")
-        expect(panel.get_by_role("button", name="What moves it")).to_have_attribute("aria-pressed", "true")
+        expect(panel.get_by_role("button", name="What moves it", exact=True)).to_have_attribute("aria-pressed", "true")
 
 
 def test_what_moves_an_answer(open_page: Open, tmp_path: Path) -> None:
     with serving(tmp_path, lambda _: Reads("payment back")) as url:
         page = open_page(document(REFUND), url=url)
         panel = open_why(page, 1)
-        panel.get_by_role("button", name="What moves it").click()
+        panel.get_by_role("button", name="What moves it", exact=True).click()
         part = panel.locator(".cs-move")
         expect(part).to_have_count(1)
         expect(part).to_contain_text("“Please send the second payment back.”")
@@ -135,7 +135,7 @@ def test_parts_of_json_are_told_by_their_path(open_page: Open, tmp_path: Path) -
     with serving(tmp_path, lambda _: Reads("payment back")) as url:
         page = open_page(document(REFUND, state=state), url=url)
         panel = open_why(page, 1)
-        panel.get_by_role("button", name="What moves it").click()
+        panel.get_by_role("button", name="What moves it", exact=True).click()
         expect(panel.locator(".cs-move").first).to_contain_text("items[0].note")
         assert marked(page) == ['"payment back"']
 
@@ -145,7 +145,7 @@ def test_a_probe_can_be_stopped_and_typing_goes_on(open_page: Open, tmp_path: Pa
     with serving(tmp_path, lambda _: Reads("payment back", gate=gate)) as url:
         page = open_page(document(REFUND), url=url)
         panel = open_why(page, 1)
-        panel.get_by_role("button", name="What moves it").click()
+        panel.get_by_role("button", name="What moves it", exact=True).click()
         expect(panel).to_contain_text("of about")
         expect(page.locator("[data-scorer]")).to_have_class("cs-scorer is-busy")
         panel.get_by_role("button", name="Stop").click()
@@ -194,7 +194,7 @@ def _reasons(page: Page) -> None:
 
 def _moves(page: Page) -> None:
     panel = open_why(page, 2)
-    panel.get_by_role("button", name="What moves it").click()
+    panel.get_by_role("button", name="What moves it", exact=True).click()
     expect(panel).to_contain_text("are noise")
 
 
