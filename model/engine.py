@@ -97,12 +97,15 @@ class Engine:
     load : opens the scorer; called once, in the worker thread, with a `Progress` to report to.
     capacity : how many requests may wait.
     batch : how many waiting requests are read together at most.
+
+    `finish`, where it is set, makes of every decision the one that is given out (recalibration); it must be quick.
     """
 
     def __init__(self, load: Callable[[Progress], Scorer], *, capacity: int = 64, batch: int = 8) -> None:
         self._load = load
         self._capacity = capacity
         self._batch = batch
+        self.finish: Callable[[Decision], Decision] | None = None
         self._jobs: deque[_Job] = deque()
         self._wake = threading.Condition()
         self._status = EngineStatus("loading", "The model is loading")
@@ -237,6 +240,8 @@ class Engine:
         for job, request, reading in zip(jobs, requests, readings, strict=True):
             try:
                 decision = decision_of(request, reading, scorer.info, seconds)
+                if self.finish is not None:
+                    decision = self.finish(decision)
             except ArithmeticError as failure:
                 log.exception("the scorer returned numbers that are not finite")
                 _fail(job.future, failure)

@@ -108,17 +108,22 @@ def save_policy(
     InvalidValue : `act`, `refuse` (over `act`, or not a share), `basis`, `by` or `id`.
     Conflict : `id` belongs to another policy.
     """
+    check_thresholds(act, refuse)
+    document = checked_json(dict(basis), "basis")
+    return _append(
+        database, id=id, questions=questions, scorer=scorer, question=question, act=act, refuse=refuse, basis=document,
+        by=by,
+    )  # fmt: skip
+
+
+def check_thresholds(act: float | None, refuse: float | None) -> None:
+    """Raises InvalidValue for thresholds that are no shares, or of which an answer could meet both."""
     if act is not None and not 0 < act <= 1:
         raise InvalidValue("act", f"must be over 0 and at most 1, not {act}")
     if refuse is not None and not 0 <= refuse <= 1:
         raise InvalidValue("refuse", f"must be from 0 to 1, not {refuse}")
     if act is not None and refuse is not None and refuse > act:
         raise InvalidValue("refuse", f"must not be over act ({act:g}), or an answer would be both; lower it")
-    document = checked_json(dict(basis), "basis")
-    return _append(
-        database, id=id, questions=questions, scorer=scorer, question=question, act=act, refuse=refuse, basis=document,
-        by=by,
-    )  # fmt: skip
 
 
 def withdraw_policy(database: Database, *, id: str, questions: str, scorer: str, question: str, by: str) -> Policy:

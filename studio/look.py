@@ -15,7 +15,7 @@ from pathlib import Path
 import gradio as gr
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
-SHEETS = ("tokens", "studio", "design", "schemas", "why", "label", "gradio")
+SHEETS = ("tokens", "studio", "design", "schemas", "why", "label", "calibration", "gradio")
 THEME_KEY = "clef-studio-theme"
 
 _SANS = ("system-ui", "Segoe UI", "Roboto", "Noto Sans", "Liberation Sans", "Arial", "sans-serif")
@@ -63,7 +63,7 @@ def version() -> str:
     return digest.hexdigest()[:12]
 
 
-ROOMS = ("design", "label")
+ROOMS = ("design", "label", "calibration")
 """Folders of scripts under `assets`."""
 
 

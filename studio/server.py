@@ -29,8 +29,10 @@ from model.engine import Engine
 from storage.database import Database
 from studio import look, signin
 from studio.api import routes
+from studio.calibrations import Calibrations
 from studio.gate import Doors, guards
-from studio.pages import design, label, scripts
+from studio.pages import calibration, design, label, scripts
+from studio.pages.calibration_data import Shelf
 from studio.scorers import opener
 from studio.sessions import Sessions
 from studio.settings import Settings, is_loopback
@@ -55,6 +57,8 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     database = Database.open(settings.data)
     sessions = None if users is None else Sessions(settings.data, users)
     engine = engine or Engine(opener(settings))
+    shelf, calibrations = Shelf(database), Calibrations(database)
+    engine.finish = calibrations.finish
     studio = Studio(settings, engine, database)
 
     @asynccontextmanager
@@ -76,9 +80,10 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
         app.include_router(signin.router(users, sessions, root_path=settings.root_path))
     app.include_router(design.router(studio))
     app.include_router(scripts.router())
+    app.include_router(calibration.router(shelf))
     return gr.mount_gradio_app(
         app,
-        _pages(studio),
+        _pages(studio, shelf, calibrations),
         path="/",
         run_history=False,
         show_error=False,
@@ -92,7 +97,7 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     )
 
 
-def _pages(studio: Studio) -> gr.Blocks:
+def _pages(studio: Studio, shelf: Shelf, calibrations: Calibrations) -> gr.Blocks:
     # The upload cache is not the store: kept pictures are copied by content hash, the rest goes after a day.
     with gr.Blocks(title="Clef Studio", analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
         gr.Navbar(visible=False)
@@ -101,6 +106,9 @@ def _pages(studio: Studio) -> gr.Blocks:
     with demo.route("Label", "label"):
         gr.Navbar(visible=False)
         label.page(studio)
+    with demo.route("Calibration", "calibration"):
+        gr.Navbar(visible=False)
+        calibration.page(shelf, calibrations)
     return demo
 
 

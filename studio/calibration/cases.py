@@ -90,15 +90,16 @@ class Cases:
             audit=self.audit[mask],
         )
 
-    def with_probabilities(self, probabilities: Array) -> Cases:
-        """The same labels on other probabilities (n, k), such as recalibrated ones.
+    def comparable(self, probabilities: Array) -> Mask:
+        """Of which cases it is still known whether the leading option is right when the probabilities are (n, k) these.
 
-        Where only "the leading option is wrong" is known, that stays known of the option that led before; such a case
-        is left out where another option leads now.
+        Where only "the leading option is wrong" is known, that stays known of the option that led before.
         """
-        moved = np.argmax(probabilities, axis=1) != self.lead if self.n else np.empty(0, bool)
-        fresh = replace(self, probabilities=probabilities)
-        return fresh.only(self.known | ~moved)
+        return self.known | (np.argmax(probabilities, axis=1) == self.lead) if self.n else np.empty(0, bool)
+
+    def with_probabilities(self, probabilities: Array) -> Cases:
+        """The same labels on other probabilities (n, k), such as recalibrated ones; only those that are comparable."""
+        return replace(self, probabilities=probabilities).only(self.comparable(probabilities))
 
     def views(self) -> list[str]:
         """The views of this question, `top` first."""

@@ -1,0 +1,81 @@
+"""The Calibration page: its one component, its functions, and its routes.
+
+Contract
+--------
+`page` puts one `gr.HTML` with a static template into the Blocks around it; the DOM inside is made by
+`assets/calibration`. Functions take and give plain JSON and never raise (`studio.pages.design_schemas.told`). `router`
+serves Plotly's script from the installed wheel, and what is downloaded: the policy, the report.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import gradio as gr
+import plotly
+from fastapi import APIRouter
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
+
+from storage.errors import NotFound
+from storage.policies import policy_in_force
+from studio import look
+from studio.api.errors import ApiError
+from studio.calibrations import Calibrations
+from studio.pages.calibration_data import Shelf
+from studio.pages.calibration_desk import desk_functions
+from studio.pages.calibration_more import more_functions
+from studio.pages.calibration_report import report
+from studio.pages.calibration_review import review_functions
+from studio.pages.scripts import FOREVER
+
+_MOUNT = """
+const root = (window.gradio_config?.root ?? "").replace(/\\/+$/, "");
+import(`${root}/studio/scripts/__VERSION__/calibration/main.js`)
+  .then(({ mount }) => mount(element, server, { root, plotly: "__PLOTLY__" }))
+  .catch((error) => { console.error(error); element.dataset.failed = "1"; });
+"""
+
+
+def page(shelf: Shelf, calibrations: Calibrations) -> None:
+    """The page, inside its route of `gr.Blocks`."""
+    gr.HTML(
+        html_template=(look.ASSETS / "calibration" / "page.html").read_text(encoding="utf-8"),
+        js_on_load=_MOUNT.replace("__VERSION__", look.rooms_version()).replace("__PLOTLY__", plotly.__version__),
+        server_functions=[*review_functions(shelf), *desk_functions(shelf), *more_functions(shelf, calibrations)],
+        apply_default_css=False,
+        elem_id="calibration",
+    )
+
+
+def router(shelf: Shelf) -> APIRouter:
+    """The page's routes, all under `/studio/calibration`."""
+    routes = APIRouter(prefix="/studio/calibration")
+
+    @routes.get("/plotly-{version}.js")
+    def script(version: str) -> Response:
+        if version != plotly.__version__:
+            raise ApiError(404, "not_found", "This version of Plotly is not installed.")
+        return FileResponse(_plotly(), media_type="text/javascript", headers=FOREVER)
+
+    @routes.get("/policy.json")
+    def policy(questions: str, scorer: str) -> Response:
+        found = policy_in_force(shelf.database, questions=questions, scorer=scorer)
+        headers = {"Content-Disposition": 'attachment; filename="policy.json"', "Cache-Control": "no-store"}
+        return JSONResponse(found.json(), headers=headers)
+
+    @routes.get("/report.html")
+    def report_page(questions: str, scorer: str) -> Response:
+        try:
+            text = report(shelf, questions=questions, scorer=scorer)
+        except NotFound:
+            raise ApiError(404, "not_found", "Nothing was decided under these questions by this scorer.") from None
+        policy = "default-src 'none'; style-src 'unsafe-inline'"
+        return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Cache-Control": "no-store"})
+
+    return routes
+
+
+@cache
+def _plotly() -> Path:
+    return Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
