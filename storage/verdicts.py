@@ -73,7 +73,7 @@ def opinions(database: Database, queue: int, *, people: int = 2) -> list[Opinion
         query = (
             sa.select(LabelRow, col(DecisionRow.id))
             .join(DecisionRow, col(DecisionRow.serial) == col(LabelRow.decision))
-            .where(LabelRow.question == question, *standing(), asked_for(queue))
+            .where(col(LabelRow.question) == question, *standing(), asked_for(queue))
         )
         found: dict[int, list[tuple[LabelRow, str]]] = defaultdict(list)
         for row, decision in session.execute(query.order_by(col(LabelRow.serial))):

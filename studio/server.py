@@ -24,6 +24,7 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI
+from gradio.components.navbar import Navbar
 
 from model.engine import Engine
 from storage.database import Database
@@ -100,14 +101,14 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
 def _pages(studio: Studio, shelf: Shelf, calibrations: Calibrations) -> gr.Blocks:
     # The upload cache is not the store: kept pictures are copied by content hash, the rest goes after a day.
     with gr.Blocks(title="Clef Studio", analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
-        gr.Navbar(visible=False)
+        Navbar(visible=False)
         design.page(studio)
     # Each room draws its own header; Gradio's would stand above it.
     with demo.route("Label", "label"):
-        gr.Navbar(visible=False)
+        Navbar(visible=False)
         label.page(studio)
     with demo.route("Calibration", "calibration"):
-        gr.Navbar(visible=False)
+        Navbar(visible=False)
         calibration.page(shelf, calibrations)
     return demo
 

@@ -7,12 +7,13 @@ after people labelled a queue: items with their random numbers, servings, leases
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
+from sqlmodel import col
 
 from model.questions import Questions, parse_questions, schema_hash
 from model.scorer import ScorerInfo
@@ -90,7 +91,7 @@ def seed(
         if session.get(ScorerRow, scorer.fingerprint) is None:
             session.add(ScorerRow(fingerprint=scorer.fingerprint, name=scorer.name, info=scorer.json()))
             session.flush()
-        first = (session.execute(sa.select(sa.func.max(DecisionRow.__table__.c.serial))).scalar() or 0) + 1
+        first = (session.execute(sa.select(sa.func.max(col(DecisionRow.serial)))).scalar() or 0) + 1
         serials = list(range(first, first + total))
         tokens = {"state": 12, "pictures": 0, "questions": 30, "frame": 5, "limit": 512, "read": 12}
         minutes = np.linspace(0, 8 * 7 * 24 * 60, max(total, 1), endpoint=False)
@@ -144,7 +145,7 @@ def _label(
     share_audit, share_queue = max(audit, 1) / max(n, 1), max(queue, 1) / max(n, 1)
     v[:audit] = rng.uniform(0, share_audit * 0.5, audit)
     u[audit:shown] = rng.uniform(0, share_queue * 0.25, queue)
-    base = (session.execute(sa.select(sa.func.max(QueueItemRow.__table__.c.serial))).scalar() or 0) + 1
+    base = (session.execute(sa.select(sa.func.max(col(QueueItemRow.serial)))).scalar() or 0) + 1
     _insert(session, QueueItemRow, [
         {"serial": base + i, "queue": row.serial, "decision": s, "u": float(u[i]), "v": float(v[i]), "w": 0.5,
          "x": float(x[i]), "place": float(u[i] / x[i]), "before": 0.0, "since": 0,
@@ -187,7 +188,7 @@ def _label(
     _insert(session, LabelRow, labels)
 
 
-def _insert(session: Any, table: Any, rows: list[Mapping[str, Any]]) -> None:
+def _insert(session: Any, table: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     if rows:
         session.execute(sa.insert(table), rows)
 
