@@ -5,7 +5,8 @@ Contract
 * The id is a uuid that the caller made: recording it again returns the row that is there, so a request may be sent
   twice. The first answers stand (a scorer run twice may differ in the last digits); another state, other questions,
   pictures or another scorer under the same id are a `Conflict`.
-* A decision never changes; only whether a person keeps it does.
+* A decision never changes; only whether a person keeps it does, and whether its state is still there
+  (`storage.privacy`). Of a schema that keeps no states, a decision is written without one.
 * Pictures are saved first (`storage.pictures`); a decision names them by hash, in order.
 """
 
@@ -27,8 +28,9 @@ from model.scorer import ScorerInfo
 from model.state import Cut, Tokens
 from storage.database import Database
 from storage.errors import Conflict, InvalidValue, NotFound, checked_id, checked_json, plain_id
-from storage.pictures import require_pictures
+from storage.pictures import drop_unused, require_pictures, unlink
 from storage.schemas import keep_questions, read_questions
+from storage.states_index import index, text_of
 from storage.tables import (
     SOURCES,
     AnswerRow,
@@ -139,7 +141,11 @@ def record_decisions(database: Database, records: Sequence[DecisionRecord]) -> l
             if other := _difference(session, row, record):
                 raise Conflict("id", f"decision {record.id} is already kept with another {other}; use a new uuid")
             stored[record.id] = _stored(session, row)
-        return [stored[record.id] for record in checked]
+        # Of what is kept without its state, the pictures were saved just before.
+        emptied = [p for record in checked if not stored[record.id].pictures for p in record.pictures]
+        gone = drop_unused(session, emptied)
+    unlink(database, gone)
+    return [stored[record.id] for record in checked]
 
 
 def get_decision(database: Database, decision_id: str) -> StoredDecision:
@@ -199,7 +205,8 @@ def _write(session: Session, records: Sequence[DecisionRecord]) -> dict[str, Sto
     questions: dict[int, str] = {}
     scorers: set[str] = set()
     rows = []
-    for record in records:
+    given_records, records = records, [_bare(session, record) for record in records]
+    for given, record in zip(given_records, records, strict=True):
         _check_version(session, record)
         require_pictures(session, record.pictures, "pictures")
         # A run asks the same questions thousands of times: the object itself tells that they were written.
@@ -208,7 +215,7 @@ def _write(session: Session, records: Sequence[DecisionRecord]) -> dict[str, Sto
         if record.scorer.fingerprint not in scorers:
             scorers.add(record.scorer.fingerprint)
             _keep_scorer(session, record.scorer)
-        rows.append(_decision_row(record, questions[id(record.questions)]))
+        rows.append(_decision_row(record, questions[id(record.questions)], bare=record is not given))
     session.add_all(rows)
     session.flush()
     stored = {}
@@ -225,10 +232,11 @@ def _write(session: Session, records: Sequence[DecisionRecord]) -> dict[str, Sto
     for table, additions in parts.items():
         if additions:
             session.execute(sa.insert(table), additions)
+    index(session, [(r.serial, text_of(r.state, r.words)) for r in stored.values()])
     return stored
 
 
-def _decision_row(record: DecisionRecord, questions: str) -> DecisionRow:
+def _decision_row(record: DecisionRecord, questions: str, *, bare: bool) -> DecisionRow:
     return DecisionRow(
         id=record.id,
         schema_id=record.schema_id,
@@ -242,7 +250,16 @@ def _decision_row(record: DecisionRecord, questions: str) -> DecisionRow:
         cut=None if record.cut is None else asdict(record.cut),
         seconds=record.seconds,
         created=record.created or now(),
+        redacted=now() if bare else None,
     )
+
+
+def _bare(session: Session, record: DecisionRecord) -> DecisionRecord:
+    """The record, without what it read if its schema keeps no states."""
+    schema = None if record.schema_id is None else session.get(SchemaRow, record.schema_id)
+    if schema is None or schema.states:
+        return record
+    return replace(record, state="", words=(), looked={}, pictures=())
 
 
 def _parts(record: DecisionRecord) -> Iterator[tuple[type[Row], dict[str, Any]]]:
@@ -278,6 +295,9 @@ def _difference(session: Session, row: DecisionRow, record: DecisionRecord) -> s
         return "schema version"
     if row.source != record.source:
         return "source"
+    if row.redacted is not None:
+        # What it read is gone: whether it was the same cannot be told.
+        return None
     if _pictures(session, row.serial) != record.pictures:
         return "list of pictures"
     # Compared as text: the order of keys is part of what the model read.

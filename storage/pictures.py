@@ -10,6 +10,7 @@ not done here (`model.images`).
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 import tempfile
@@ -18,11 +19,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import sqlalchemy as sa
 from sqlmodel import Session, col, select
 
 from storage.database import Database, DatabaseError
 from storage.errors import InvalidValue, NotFound
-from storage.tables import PictureRow
+from storage.tables import DecisionPictureRow, DraftRow, ExamplePictureRow, PictureRow
+
+log = logging.getLogger(__name__)
 
 HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -108,6 +112,30 @@ def require_pictures(session: Session, hashes: Sequence[str], field: str) -> Non
     for index, sha256 in enumerate(hashes):
         if sha256 not in known:
             raise NotFound(f"{field}.{index}", f"there is no picture {sha256[:80]!r}; save it first")
+
+
+def drop_unused(session: Session, hashes: Sequence[str]) -> list[str]:
+    """Deletes the rows of those of `hashes` that no decision, example or draft points at; returns them for `unlink`."""
+    gone = []
+    for sha256 in dict.fromkeys(hashes):
+        used = sa.or_(
+            sa.exists().where(col(DecisionPictureRow.sha256) == sha256),
+            sa.exists().where(col(ExamplePictureRow.sha256) == sha256),
+            sa.exists().where(sa.cast(col(DraftRow.document), sa.Text).contains(sha256)),
+        )
+        if not session.execute(sa.select(used)).scalar_one():
+            session.execute(sa.delete(PictureRow).where(col(PictureRow.sha256) == sha256))
+            gone.append(sha256)
+    return gone
+
+
+def unlink(database: Database, hashes: Sequence[str]) -> None:
+    """Deletes files whose rows are gone, once that is on the disk. A file that stays is nobody's; it is logged."""
+    for sha256 in hashes:
+        try:
+            _path(database.folder, sha256).unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("the file of picture %s could not be deleted: %s", sha256, error)
 
 
 def _path(folder: Path, sha256: str) -> Path:
