@@ -113,6 +113,17 @@ def take_next(database: Database, kinds: tuple[str, ...]) -> Job | None:
         return _view(row)
 
 
+def take(database: Database, job_id: str) -> Job:
+    """A job that waits, now running, whatever waits before it. Raises NotFound, Conflict (it does not wait)."""
+    with database.write_session() as session:
+        row = job_row(session, job_id)
+        if row.status != "waiting":
+            raise Conflict("job", f"this job is {row.status}, so it cannot be begun")
+        row.status, row.wanted, row.message, row.changed = "running", "run", "", now()
+        session.flush()
+        return _view(row)
+
+
 def end_job(database: Database, job_id: str, status: Status, message: str = "") -> Job:
     """What became of a running job. Raises NotFound."""
     with database.write_session() as session:

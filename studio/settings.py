@@ -96,6 +96,11 @@ def parse(argv: Sequence[str] | None = None, environ: Mapping[str, str] = os.env
     return settings
 
 
+def options() -> dict[str, bool]:
+    """Every option of the command line, such as "--data", and whether a value follows it."""
+    return {name: action.nargs != 0 for action in _parser()._actions for name in action.option_strings}
+
+
 def unguarded(settings: Settings) -> str | None:
     """Why these settings would let strangers in, and what to do; None where they do not."""
     if settings.api_only and settings.users is not None:
