@@ -83,8 +83,12 @@ def find(
             raise InvalidValue(name, f"must be a probability from 0 to 1, not {value}")
     query = (
         sa.select(DecisionRow, AnswerRow)
-        .join(AnswerRow, sa.and_(col(AnswerRow.decision) == col(DecisionRow.serial), AnswerRow.question == question))
-        .where(DecisionRow.questions == questions, DecisionRow.scorer == scorer, *_conditions(question, wanted))
+        .join(
+            AnswerRow, sa.and_(col(AnswerRow.decision) == col(DecisionRow.serial), col(AnswerRow.question) == question)
+        )
+        .where(
+            col(DecisionRow.questions) == questions, col(DecisionRow.scorer) == scorer, *_conditions(question, wanted)
+        )
     )
     if words := _words(wanted.text):
         match = sa.text("searches MATCH :words").bindparams(words=words)
@@ -131,7 +135,7 @@ def accept(
         query = (
             sa.select(DecisionRow, AnswerRow)
             .join(AnswerRow, col(AnswerRow.decision) == col(DecisionRow.serial))
-            .where(col(DecisionRow.id).in_(decisions), AnswerRow.question == question)
+            .where(col(DecisionRow.id).in_(decisions), col(AnswerRow.question) == question)
         )
         answers = {row.id: answer for row, answer in session.execute(query)}
         for key in decisions:
