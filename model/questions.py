@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
@@ -127,7 +128,10 @@ def check_json(value: Json, loc: Loc) -> list[FieldError]:
 
 
 def _is_text(text: str) -> bool:
-    return not any("\ud800" <= c <= "\udfff" for c in text)
+    return text.isascii() or _SURROGATE.search(text) is None
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _checked(value: Json) -> Json:

@@ -205,9 +205,14 @@ def _write(session: Session, records: Sequence[DecisionRecord]) -> dict[str, Sto
     questions: dict[int, str] = {}
     scorers: set[str] = set()
     rows = []
-    given_records, records = records, [_bare(session, record) for record in records]
+    keeps = {key: _keeps_states(session, key) for key in {record.schema_id for record in records}}
+    given_records, records = records, [record if keeps[record.schema_id] else _bare(record) for record in records]
+    versions: set[tuple[str | None, int | None, int]] = set()
     for given, record in zip(given_records, records, strict=True):
-        _check_version(session, record)
+        # What a run asks of thousands of rows is looked up once.
+        if (version := (record.schema_id, record.version, id(record.questions))) not in versions:
+            versions.add(version)
+            _check_version(session, record)
         require_pictures(session, record.pictures, "pictures")
         # A run asks the same questions thousands of times: the object itself tells that they were written.
         if id(record.questions) not in questions:
@@ -254,11 +259,14 @@ def _decision_row(record: DecisionRecord, questions: str, *, bare: bool) -> Deci
     )
 
 
-def _bare(session: Session, record: DecisionRecord) -> DecisionRecord:
-    """The record, without what it read if its schema keeps no states."""
-    schema = None if record.schema_id is None else session.get(SchemaRow, record.schema_id)
-    if schema is None or schema.states:
-        return record
+def _keeps_states(session: Session, schema_id: str | None) -> bool:
+    """Whether decisions under a schema are kept with what they read."""
+    schema = None if schema_id is None else session.get(SchemaRow, schema_id)
+    return schema is None or schema.states
+
+
+def _bare(record: DecisionRecord) -> DecisionRecord:
+    """The record without what it read."""
     return replace(record, state="", words=(), looked={}, pictures=())
 
 
