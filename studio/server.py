@@ -32,12 +32,13 @@ from studio import look, signin
 from studio.api import routes
 from studio.calibrations import Calibrations
 from studio.gate import Doors, guards
-from studio.pages import calibration, design, label, scripts
+from studio.pages import calibration, design, label, label_find, scripts
 from studio.pages.calibration_data import Shelf
 from studio.scorers import opener
 from studio.sessions import Sessions
 from studio.settings import Settings, is_loopback
 from studio.studio import Studio
+from studio.sweeper import Sweeper
 from studio.users import Users, UsersError
 
 log = logging.getLogger(__name__)
@@ -64,7 +65,9 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        sweeper = Sweeper(database)
         yield
+        sweeper.close()
         studio.close()
 
     doors = Doors(settings.api_key, sessions, pages_open=sessions is None and not settings.api_only)
@@ -81,6 +84,7 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
         app.include_router(signin.router(users, sessions, root_path=settings.root_path))
     app.include_router(design.router(studio))
     app.include_router(scripts.router())
+    app.include_router(label_find.router(database))
     app.include_router(calibration.router(shelf))
     return gr.mount_gradio_app(
         app,

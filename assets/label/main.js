@@ -12,15 +12,19 @@ import { Dock } from "./dock.js";
 import { keysEnabled, meant, openKeys } from "./keys.js";
 import { askName, remembered } from "./people.js";
 import { openPeople } from "./people_view.js";
+import { openFind, openPrivacy } from "./find_view.js";
 import { address, placeName, wanted, whereOf } from "./places.js";
 import { hiddenWords, reason } from "./reason.js";
 import { openSettings } from "./settings.js";
 import { StateView } from "./state_view.js";
+import { Worth } from "./worth.js";
 
 const TAB = "clef-studio-label-tab";
 const HIDE = "clef-studio-label-hide";
 /** Looks whether something arrived, while nothing is there to label. */
 const LOOK_AGAIN = 5000;
+/** Labels after which the meter is read again. */
+const WEIGH_AFTER = 5;
 
 export async function mount(element, server, config) {
   const root = element.querySelector(".cs");
@@ -44,14 +48,16 @@ class Page {
     this.ask = new AskView(root, (option) => this.choose(option));
     this.desk = new Desk({
       send: (payload) => this.#call("sync", payload),
-      on: { changed: () => this.draw(), settled: (act, done) => this.dock.settle(act.id, done.verdict), refused: (act, message) => this.refused(act, message) },
+      on: { changed: () => this.draw(), settled: (act, done) => this.settled(act, done), refused: (act, message) => this.refused(act, message) },
       storage: localStorage,
       tab: tabId(),
       wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     });
+    this.worth = new Worth(root);
+    this.weighed = 0;
     this.dock = new Dock(root, { undo: () => this.undo(), retry: () => this.desk.retry() });
     mountTheme(this.find("theme-switch"));
-    this.#buttons();
+    this.#buttons(config);
     document.addEventListener("keydown", (event) => this.#key(event));
     window.addEventListener("online", () => this.desk.retry());
     window.addEventListener("popstate", () => this.#go(false));
@@ -93,6 +99,7 @@ class Page {
     setText(this.find("scorer-name"), here.place.scorer_name);
     setText(this.find("scorer-id"), here.place.scorer.slice(0, 7));
     setText(this.find("question-name"), here.question);
+    this.find("privacy").hidden = !here.place.schema_id;
     const reply = await this.#call("question", whereOf(here));
     if (reply.error) {
       this.here = null;
@@ -103,6 +110,7 @@ class Page {
     this.settings = reply.settings;
     this.shown = null;
     this.ask.ask(this.question);
+    this.#weigh();
     return this.desk.open(whereOf(here), this.labeller);
   }
 
@@ -207,6 +215,19 @@ class Page {
     this.draw();
   }
 
+  settled(act, done) {
+    this.dock.settle(act.id, done.verdict);
+    this.weighed += 1;
+    if (this.weighed % WEIGH_AFTER === 0) this.#weigh();
+  }
+
+  /** Reads the meter: what the audit's labels say, and what the next ones would buy. */
+  async #weigh() {
+    const { here } = this;
+    const reply = await this.#call("worth", { where: whereOf(here) }).catch(() => null);
+    if (this.here === here) this.worth.show(reply && !reply.error ? reply : null);
+  }
+
   refused(act, message) {
     this.dock.drop(act.id);
     toast(this.root, `Not kept: ${message}`);
@@ -223,13 +244,18 @@ class Page {
     this.find("labeller").disabled = Boolean(this.signedIn);
   }
 
-  #buttons() {
+  #buttons(config) {
     const on = (name, run) => this.find(name).addEventListener("click", run);
     on("cant-tell", () => this.choose(null));
     on("skip", () => this.skip());
     on("accept", () => this.accept());
     on("note-open", () => this.#noteShown(this.find("note-row").hidden));
     on("help", () => openKeys(this.root));
+    on("find", () => this.here && this.question && openFind(this.root, {
+      where: whereOf(this.here), labeller: this.labeller, question: this.question, pictureUrl: this.pictureUrl,
+      caseUrl: (id) => `${config.root}/studio/cases/${id}.json`, call: (name, payload) => this.#call(name, payload), changed: () => this.desk.kick(),
+    }));
+    on("privacy", () => this.here?.place.schema_id && openPrivacy(this.root, { schema: this.here.place.schema_id, name: this.here.place.schema, call: (name, payload) => this.#call(name, payload) }));
     on("people", () => this.here && this.question && openPeople(this.root, {
       where: whereOf(this.here), labeller: this.labeller, question: this.question, pictureUrl: this.pictureUrl,
       read: () => this.#call("agreement", whereOf(this.here)), settle: (payload) => this.#call("settled", payload),

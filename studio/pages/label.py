@@ -18,7 +18,9 @@ import gradio as gr
 from model.questions import Json
 from studio import look, person
 from studio.pages.label_desk import desk_functions
+from studio.pages.label_find import find_functions
 from studio.pages.label_people import people_functions
+from studio.pages.label_worth import worth_functions
 from studio.studio import Studio
 
 _MOUNT = """
@@ -38,6 +40,8 @@ def page(studio: Studio) -> None:
 
     functions: list[Callable[..., Any]] = [who, *desk_functions(studio.database)]
     functions += people_functions(studio.database)
+    functions += find_functions(studio.database)
+    functions += worth_functions(studio.database)
     gr.HTML(
         html_template=(look.ASSETS / "label" / "page.html").read_text(encoding="utf-8"),
         js_on_load=_MOUNT.replace("__VERSION__", look.rooms_version()),

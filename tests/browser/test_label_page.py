@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import PATIENCE_MS, Running, start
+from tests.browser.conftest import CI, PATIENCE_MS, Running, start
 from tests.browser.label_seed import OPTIONS, address, seed
+from tests.browser.test_access import AXE, RUN
 from tests.browser.test_labels import rows
 
 LABELS = (
@@ -60,6 +61,8 @@ def open_label(browser: Browser) -> Iterator[OpenLabel]:
         page.goto(running.url + at)
         if item:
             page.locator(".cs[data-lease]").wait_for(state="attached")
+            # A fast hand on a slow machine must not run out of items.
+            expect(page.locator(".cs")).to_have_attribute("data-ahead", re.compile(r"^[3-6]\d$"))
         return page
 
     yield opened
@@ -79,7 +82,6 @@ def count(running: Running, query: str) -> int:
 
 def test_fifty_labels_at_fifteen_milliseconds(open_label: OpenLabel, desk: Running) -> None:
     page = open_label(desk)
-    # What the page holds ahead is there before the hand begins.
     expect(page.locator(".cs")).to_have_attribute("data-ahead", re.compile(r"^[56]\d$"))
     page.keyboard.press("Shift")
     keys = [str(1 + i * 7 % 3) for i in range(50)]
@@ -275,3 +277,81 @@ def test_settings_are_kept(open_label: OpenLabel, desk: Running) -> None:
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_have_count(0)
     assert rows(desk.data, "SELECT audit_share FROM queues") == [{"audit_share": 0.5}]
+
+
+def test_finding_labels_apart_and_a_case_goes(open_label: OpenLabel, desk: Running) -> None:
+    page = open_label(desk)
+    page.get_by_role("button", name="Find decisions").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Words of the state").fill("ticket 41")
+    expect(dialog.locator("[data-found]")).to_have_count(12)
+    # Digits in a field of the dialog label nothing on the page behind it.
+    assert not rows(desk.data, LABELS)
+    dialog.get_by_label("Words of the state").fill("ticket 417")
+    expect(dialog.locator("[data-found]")).to_have_count(1)
+    dialog.get_by_role("button", name=re.compile("Ticket 417")).click()
+    dialog.get_by_role("group", name="What is true").get_by_role("button", name="delivery").click()
+    expect(dialog.locator(".cs-said")).to_contain_text("Ann: delivery · volunteered")
+    (label,) = rows(desk.data, LABELS)
+    assert (label["source"], label["propensity"]) == ("volunteered", None)
+    with page.expect_download() as download:
+        dialog.get_by_role("link", name="Export").click()
+    assert "Ticket 417" in download.value.path().read_text(encoding="utf-8")
+    dialog.get_by_role("button", name="Empty the state").click()
+    dialog.get_by_role("button", name="Empty the state").click()
+    expect(dialog.get_by_role("button", name="Empty the state")).to_have_count(0)
+    assert not rows(desk.data, "SELECT rowid FROM searches WHERE searches MATCH '417'")
+    dialog.get_by_role("button", name="Delete the case").click()
+    dialog.get_by_role("button", name="Delete the case").click()
+    expect(dialog.locator("[data-found]")).to_have_count(0)
+    assert not rows(desk.data, LABELS)
+    dialog.get_by_label("Words of the state").fill("ticket 41")
+    expect(dialog.locator("[data-found]")).to_have_count(11)
+    dialog.get_by_label("all shown").check()
+    dialog.get_by_role("button", name="Label 11").click()
+    expect(dialog.get_by_role("status")).to_contain_text("11 labelled in bulk")
+    assert {row["source"] for row in rows(desk.data, LABELS)} == {"bulk"}
+
+
+def test_people_who_differ_settle_it(open_label: OpenLabel, desk: Running) -> None:
+    ann = open_label(desk, name="Ann")
+    ann.get_by_role("button", name="What is shown: shares and order").click()
+    ann.get_by_role("dialog").get_by_label("Asked of two people").fill("100")
+    ann.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(ann.get_by_role("dialog")).to_have_count(0)
+    ann.keyboard.type("111", delay=30)
+    saved(ann)
+    bob = open_label(desk, name="Bob")
+    expect(bob.locator("[data-why]")).to_contain_text("a second opinion")
+    bob.keyboard.type("221", delay=30)
+    saved(bob)
+    bob.get_by_role("button", name="People: agreement and conflicts").click()
+    dialog = bob.get_by_role("dialog")
+    expect(dialog).to_contain_text("Ann, Bob judged 3 answers in common")
+    expect(dialog.locator("[data-conflict-of]")).to_have_count(2)
+    dialog.locator("[data-conflict-of]").first.get_by_role("button", name="technical").click()
+    expect(dialog.locator("[data-conflict-of]")).to_have_count(1)
+    dialog.locator("[data-conflict-of]").first.get_by_role("button", name="Nobody can tell").click()
+    expect(dialog).to_contain_text("Nothing is open")
+    settled = rows(desk.data, "SELECT true_option, labeller FROM verdicts ORDER BY serial")
+    assert [tuple(row.values()) for row in settled] == [("technical", "Bob"), (None, "Bob")]
+
+
+@pytest.mark.skipif(not AXE.exists() and not CI, reason="needs axe-core (npm install)")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(open_label: OpenLabel, desk: Running, theme: str) -> None:
+    page = open_label(desk)
+    if page.evaluate("document.documentElement.dataset.theme") != theme:
+        page.locator("[data-theme-switch]").click()
+    page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    page.keyboard.type("12", delay=30)
+    saved(page)
+    assert page.evaluate(RUN) == []
+    for name in ("Find decisions", "People: agreement and conflicts", "What is shown: shares and order", "Keys"):
+        page.get_by_role("button", name=name, exact=True).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert page.evaluate(RUN) == [], name
+        page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate(RUN) == []
