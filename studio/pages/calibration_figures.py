@@ -2,7 +2,7 @@
 
 Contract
 --------
-Pure: loaded cases in, JSON out, the same each time (the generator is seeded by what is looked at). NaN and infinity
+Loaded cases in, JSON out, the same each time (the generator is seeded by what is looked at). NaN and infinity
 become null and "infinite": JSON has neither.
 """
 
@@ -20,11 +20,11 @@ from model.questions import Json
 from studio.calibration import needs, words
 from studio.calibration.badge import Badge, badge
 from studio.calibration.cases import Cases, Event
-from studio.calibration.metrics import Figure, Numbers, measure
+from studio.calibration.measuring import Figure, Numbers, measure
 from studio.calibration.reliability import Reliability, Row, examine
 from studio.calibration.sampling import effective_n
 from studio.calibration.thresholds import CONFIDENCE, best_guess, first_test, guarantee
-from studio.pages.calibration_data import Labels, Loaded
+from studio.pages.calibration_data import Labels, Loaded, Shelf
 
 BUDGETS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Shares of acted answers that may be wrong, to choose from."""
@@ -39,23 +39,39 @@ def generator(loaded: Loaded, *more: object) -> np.random.Generator:
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big"))
 
 
-def question_badge(loaded: Loaded) -> Badge:
+def looked(shelf: Shelf, loaded: Loaded, view: str, labels: Labels) -> Reliability:
+    """The reliability of a view, computed once for all who show it. Raises ValueError for a view that is not there."""
+
+    def make() -> Reliability:
+        cases, _ = loaded.select(labels)
+        return examine(cases.event(view), generator(loaded, view, labels))
+
+    found: Reliability = shelf.kept(("reliability", loaded.place, view, labels), loaded.place, make)
+    return found
+
+
+def question_badge(shelf: Shelf, loaded: Loaded) -> Badge:
     """The badge of a question: of the leading option's probability, on sampled labels."""
     cases = loaded.sampled
     effective = effective_n(cases.weights)
     if needs.missing("error", effective):
         return badge(cases.n, effective, None)
-    found = examine(cases.event("top"), generator(loaded, "top", "sampled"))
-    return badge(cases.n, effective, found.verdict)
+    return badge(cases.n, effective, looked(shelf, loaded, "top", "sampled").verdict)
 
 
-def figures(loaded: Loaded, view: str, labels: Labels) -> Json:
-    """All of a view but the desk. Raises ValueError for a view that the question does not have."""
+def figures(shelf: Shelf, loaded: Loaded, view: str, labels: Labels) -> Json:
+    """All of a view but the desk, kept while no label comes. Raises ValueError for a view that is not there."""
+    return shelf.kept(
+        ("figures", loaded.place, view, labels),
+        loaded.place,
+        lambda: _figures(loaded, view, labels, looked(shelf, loaded, view, labels)),
+    )
+
+
+def _figures(loaded: Loaded, view: str, labels: Labels, found: Reliability) -> Json:
     cases, _ = loaded.select(labels)
     event = cases.event(view)
-    rng = generator(loaded, view, labels)
-    found = examine(event, rng)
-    numbers = measure(cases, view, rng)
+    numbers = measure(cases, view, generator(loaded, view, labels, "numbers"))
     return {
         "n": event.n,
         "effective": plain(numbers.effective),

@@ -17,7 +17,6 @@ from storage.cases import Place as Kept
 from storage.cases import list_places, questions_of
 from storage.errors import NotFound
 from storage.policies import Policy, policy_in_force
-from studio.calibration.badge import Badge
 from studio.calibration.words import percent
 from studio.pages.calibration_data import Place, Shelf
 from studio.pages.calibration_figures import BARS, figures, question_badge
@@ -85,8 +84,7 @@ def _title(kept: Kept) -> str:
 
 def _section(shelf: Shelf, place: Place, wording: str, policy: Policy | None) -> str:
     loaded = shelf.load(place)
-    badge: Badge = shelf.kept(("badge", place), place, lambda: question_badge(loaded))
-    shown = shelf.kept(("figures", place, "top", "sampled"), place, lambda: figures(loaded, "top", "sampled"))
+    badge, shown = question_badge(shelf, loaded), figures(shelf, loaded, "top", "sampled")
     look = {"too_much": " bad", "too_little": " bad", "calibrated": " good"}.get(badge.kind, "")
     few = f" It takes {badge.missing:,} more." if badge.missing else ""
     said = [LAYERS[badge.kind] + few, *_counts(shown), _policy(policy)]

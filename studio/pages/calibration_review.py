@@ -93,16 +93,14 @@ def review_functions(shelf: Shelf) -> list[Told]:
     def badge(payload: Json) -> Json:
         place = Where.model_validate(payload).place
         loaded = shelf.load(place)
-        found = shelf.kept(("badge", place), place, lambda: question_badge(loaded))
-        return {"badge": badge_json(found, loaded)}
+        return {"badge": badge_json(question_badge(shelf, loaded), loaded)}
 
     @told
     def review(payload: Json) -> Json:
         given = Viewed.model_validate(payload)
         loaded = shelf.load(given.place)
         view = given.view if given.view in loaded.sampled.views() else "top"
-        key = ("figures", given.place, view, given.labels)
-        return shelf.kept(key, given.place, lambda: figures(loaded, view, given.labels))
+        return figures(shelf, loaded, view, given.labels)
 
     @told
     def cases(payload: Json) -> Json:

@@ -10,7 +10,7 @@ import scoringrules
 from model_diagnostics.scoring import SquaredError, decompose
 from sklearn import metrics as oracle
 
-from studio.calibration import metrics, needs
+from studio.calibration import measuring, metrics, needs
 from studio.calibration.sampling import effective_n
 from tests.studio.calibration.worlds import calibrated, cases, event, rng, said
 
@@ -65,7 +65,7 @@ def test_scores_of_whole_answers(k: int, n: int) -> None:
 def test_an_impossible_truth_makes_the_log_score_infinite() -> None:
     p = np.array([[1.0, 0.0]] * 30)
     assert metrics.log_score(p, np.array([0] * 29 + [1])) == math.inf
-    found = metrics.measure(cases(p, np.array([0] * 29 + [1]), type="noul"), "top", rng())
+    found = measuring.measure(cases(p, np.array([0] * 29 + [1]), type="noul"), "top", rng())
     assert (found.log_score.value, found.impossible, found.log_score.n) == (math.inf, 1, 30)
     assert found.share.value == pytest.approx(29 / 30)
 
@@ -164,7 +164,7 @@ def test_effective_n() -> None:
 @pytest.mark.parametrize(("n", "shares", "errors"), [(0, 20, 50), (1, 19, 49), (19, 1, 31), (30, 0, 20), (60, 0, 0)])
 def test_below_the_rules_there_is_a_count_instead_of_a_number(n: int, shares: int, errors: int) -> None:
     c = calibrated(rng(n), n, 4, type="score") if n else cases(np.empty((0, 4)), np.empty(0), type="score")
-    found = metrics.measure(c, "top", rng())
+    found = measuring.measure(c, "top", rng())
     early = [(figure, shares) for figure in (found.share, found.brier, found.log_score, found.rps)]
     for figure, missing in [*early, (found.error, errors), (found.kappa, errors), (found.aurc, errors)]:
         assert figure.missing == missing
@@ -176,7 +176,7 @@ def test_below_the_rules_there_is_a_count_instead_of_a_number(n: int, shares: in
 def test_light_weights_count_for_less() -> None:
     c = calibrated(rng(), 60, 3)
     heavy = cases(c.probabilities, c.truth, weights=np.where(np.arange(60) < 10, 50.0, 0.5))
-    assert metrics.measure(heavy, "top", rng()).share.missing > 0
+    assert measuring.measure(heavy, "top", rng()).share.missing > 0
 
 
 def test_views_of_one_option_and_of_levels() -> None:
@@ -186,7 +186,7 @@ def test_views_of_one_option_and_of_levels() -> None:
         e = c.event(view)
         np.testing.assert_allclose(e.p, c.probabilities[:, k:].sum(axis=1))
         np.testing.assert_array_equal(e.y, c.truth >= k)
-    found = metrics.measure(c, "level:2", rng())
+    found = measuring.measure(c, "level:2", rng())
     assert found.brier.value == pytest.approx(metrics.brier(c.probabilities[:, 2], c.truth == 2))
     with pytest.raises(ValueError, match="view 'level:3' is not one of top, level:1, level:2"):
         c.event("level:3")
@@ -197,7 +197,7 @@ def test_views_of_one_option_and_of_levels() -> None:
 def test_a_wrong_answer_without_a_known_truth_counts_where_it_can() -> None:
     p = np.tile([0.6, 0.3, 0.1], (40, 1))
     c = cases(p, np.array([0] * 30 + [-1] * 10))
-    found = metrics.measure(c, "top", rng())
+    found = measuring.measure(c, "top", rng())
     assert (found.share.value, found.share.n) == (0.75, 40)
     assert found.log_score.n == 30
     assert c.event("option:0").n == 40
@@ -208,7 +208,7 @@ def test_intervals_are_those_of_scipys_bootstrap() -> None:
     from scipy import stats
 
     c = calibrated(rng(9), 300, 3)
-    found = metrics.measure(c, "top", rng(1), draws=4000)
+    found = measuring.measure(c, "top", rng(1), draws=4000)
     for figure, values in [(found.share, c.right), (found.brier, (c.top - c.right) ** 2)]:
         other = stats.bootstrap((values.astype(float),), np.mean, n_resamples=4000, method="percentile", rng=rng(2))
         assert figure.low == pytest.approx(other.confidence_interval.low, abs=0.006)
@@ -217,12 +217,12 @@ def test_intervals_are_those_of_scipys_bootstrap() -> None:
 
 def test_the_same_seed_gives_the_same_figures() -> None:
     c = calibrated(rng(), 120, 3)
-    assert metrics.measure(c, "top", rng(1)) == metrics.measure(c, "top", rng(1))
+    assert measuring.measure(c, "top", rng(1)) == measuring.measure(c, "top", rng(1))
 
 
 def test_nothing_is_lost_among_255_options() -> None:
     c = calibrated(rng(), 80, 255, sharp=0.05)
-    found = metrics.measure(c, "top", rng())
+    found = measuring.measure(c, "top", rng())
     assert found.share.value == pytest.approx(c.right.mean())
     assert 0 <= found.error.low <= found.error.high
     assert found.aurc.low <= found.aurc.value <= found.aurc.high

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from studio.calibration import metrics, sampling
+from studio.calibration import measuring, metrics, sampling
 from studio.calibration.reliability import examine, fit
 from studio.calibration.thresholds import best_guess, guarantee
 from tests.studio.calibration.worlds import SEED, cases, event, said
@@ -141,7 +141,7 @@ def test_intervals_hold_the_truth() -> None:
     repeats = 100
     for _ in range(repeats):
         p, right = _too_sure(r, 300)
-        found = metrics.measure(
+        found = measuring.measure(
             cases(np.column_stack([p, 1 - p]), np.where(right, 0, 1), type="noul"), "top", r, draws=300
         )
         held += [f.low <= t <= f.high for f, t in zip((found.share, found.brier, found.error), truth, strict=True)]
