@@ -66,7 +66,7 @@ export class Compare {
 
   async #cases(pair, other, asked) {
     const tabs = h("div", { class: "cs-seg", role: "group", "aria-label": "Show" });
-    const list = h("div");
+    const list = h("div", { class: "cs-compared" });
     const load = async (show) => {
       for (const tab of tabs.children) tab.setAttribute("aria-pressed", String(tab.value === show));
       const reply = await this.#api.compared_cases({ ...pair, question: this.#question, show });
