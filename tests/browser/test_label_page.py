@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import CI, PATIENCE_MS, Running, start
+from tests.browser.conftest import PATIENCE_MS, Running, start
 from tests.browser.label_seed import OPTIONS, address, seed
-from tests.browser.test_access import AXE, RUN
+from tests.browser.test_access import RUN, axe
 from tests.browser.test_labels import rows
 
 LABELS = (
@@ -337,13 +337,12 @@ def test_people_who_differ_settle_it(open_label: OpenLabel, desk: Running) -> No
     assert [tuple(row.values()) for row in settled] == [("technical", "Bob"), (None, "Bob")]
 
 
-@pytest.mark.skipif(not AXE.exists() and not CI, reason="needs axe-core (npm install)")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(open_label: OpenLabel, desk: Running, theme: str) -> None:
     page = open_label(desk)
     if page.evaluate("document.documentElement.dataset.theme") != theme:
         page.locator("[data-theme-switch]").click()
-    page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    page.add_script_tag(content=axe())
     page.keyboard.type("12", delay=30)
     saved(page)
     assert page.evaluate(RUN) == []
