@@ -210,8 +210,7 @@ class Page {
     this.why.painted();
     this.stands.painted();
     this.statePanel.showError(null);
-    const keeps = reply.fingerprint === this.scorer.scorer?.fingerprint && this.scorer.scorer.kind === "clef";
-    this.statePanel.showTokens(reply.tokens, { reused: keeps || reply.reused ? reply.reused : null });
+    this.statePanel.showTokens(reply.tokens, { reused: reply.reused });
     this.statePanel.showCut(reply.cut, sent.payload.state, reply.tokens);
     this.pictures.hasRead(sent.payload.pictures, reply.fingerprint);
     this.pictures.showWords(reply.words, this.store.doc);

@@ -10,7 +10,8 @@ payload  {seq, key, run, questions, state, plain, pictures, allow_cut}; question
          instructions?, criteria? | options?}: `options` are [name, description] pairs, for an object keeps no order
 reply    {seq, run, fingerprint, answers, tokens, reused, ms, cut, words}
          or {seq, error: {kind, message, errors?, tokens?, can_cut?, cut?}}
-         reused: how many of the tokens had been read before, so that this run did not pay for them
+         reused: how many of the tokens had been read before, so that this run did not pay for them; null from a scorer
+         that does not tell
          cut: {tokens, spans}: what is not read, or would not be; spans of the state as it was typed
 """
 
@@ -224,7 +225,7 @@ def _reply(ask: Ask, decision: Decision) -> dict[str, Any]:
             _answer(answer, _read(decision.looked.get(key, ()), length)) for key, answer in decision.answers.items()
         ],
         "tokens": asdict(decision.tokens),
-        "reused": decision.reused,
+        "reused": decision.reused if decision.scorer.kind == "clef" or decision.reused else None,
         "ms": round(1000 * decision.seconds, 2),
         "cut": None if decision.cut is None else _cut(ask, decision.state.value, decision.cut),
         "words": list(decision.words),
