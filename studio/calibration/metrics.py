@@ -46,14 +46,6 @@ def brier(p: Array, y: Mask, weights: Array | None = None) -> float:
     return mean(np.square(p - y), weights)
 
 
-def brier_whole(probabilities: Array, truth: Index, weights: Array | None = None) -> float:
-    """Mean of Σⱼ (pⱼ − [j is true])² over all options, 0 to 2. NaN for no labels."""
-    if not truth.size:
-        return NAN
-    of_truth = probabilities[np.arange(truth.size), truth]
-    return mean(np.square(probabilities).sum(axis=1) - 2 * of_truth + 1, weights)
-
-
 def decompose(p: Array, y: Mask, weights: Array | None = None) -> Decomposition:
     """Brier's parts by the isotonic fit (Dimitriadis, Gneiting & Jordan 2021). NaN for no labels."""
     if not p.size:

@@ -53,10 +53,6 @@ def test_scores_of_whole_answers(k: int, n: int) -> None:
     assert metrics.log_score(c.probabilities, c.truth, w) == pytest.approx(
         oracle.log_loss(c.truth, c.probabilities, sample_weight=w, labels=labels), rel=1e-6
     )
-    onehot = np.eye(k)[c.truth]
-    assert metrics.brier_whole(c.probabilities, c.truth) == pytest.approx(
-        ((c.probabilities - onehot) ** 2).sum(1).mean()
-    )
     # Theirs counts levels from 1.
     rps = [scoringrules.rps_score(t + 1, p) for t, p in zip(c.truth, c.probabilities, strict=True)]
     assert metrics.ranked_probability_score(c.probabilities, c.truth, w) == pytest.approx(np.average(rps, weights=w))
