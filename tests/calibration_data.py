@@ -63,6 +63,7 @@ def seed(
     scorer: ScorerInfo = SCORER,
     temperature: float = 1.6,
     noise: float = 0.0,
+    sharp: float = 0.5,
     cant_tell: int = 0,
     salt: int = 0,
     name: str = "Support triage",
@@ -73,6 +74,7 @@ def seed(
     ----------
     audit, queue : answers labelled in these streams; volunteered : labelled by nobody's wish, mostly where it is wrong.
     temperature : how much too sure the scorer is (1: calibrated); noise : how much it errs besides.
+    sharp : how rarely the truth is in doubt; the less, the rarer.
     salt : other states and answers; with the same salt the same states come again, for another scorer.
     """
     asked = questions()
@@ -82,7 +84,7 @@ def seed(
     total = audit + queue + volunteered + unlabelled
     rng = np.random.default_rng([20261130, salt])
     # Truths and honest distributions depend on the salt alone; a scorer distorts them.
-    honest = {key: rng.dirichlet(np.full(len(q.option_ids()), 0.5), total) for key, q in asked.items()}
+    honest = {key: rng.dirichlet(np.full(len(q.option_ids()), sharp), total) for key, q in asked.items()}
     truth = {key: _draw(rng, p) for key, p in honest.items()}
     states = [_state(rng, i) for i in range(total)]
     said = {key: _heat(p, temperature, noise * rng.standard_normal(p.shape)) for key, p in honest.items()}

@@ -233,7 +233,7 @@ export function policyWords(policy) {
 /** Why nothing is guaranteed, and what it takes. */
 export function missingWords(guarantee, budget) {
   if (guarantee.missing === null) return `The audit labels show more errors than ${inHundred(budget)} at every threshold: more labels would not help, another model or wording may.`;
-  if (guarantee.missing > MANY) return `No safe threshold yet: the errors seen are so close to ${inHundred(budget)} that it would take more than ${count(MANY)} audit labels more.`;
+  if (guarantee.missing > MANY) return `No safe threshold for ${inHundred(budget)}: with the errors seen it would take more than ${count(MANY)} further audit labels.`;
   const about = guarantee.missing > 20 ? `about ${count(Math.ceil(guarantee.missing / 10) * 10)}` : `at least ${guarantee.missing}`;
   return `No safe threshold yet: ${about} more audit labels.`;
 }

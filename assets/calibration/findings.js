@@ -18,7 +18,7 @@ export async function overTime(api, where) {
     day(p.start), count(p.n), Number.isFinite(p.distance) ? number(p.distance, 2) : "–", expected(p),
     p.audited ? `${percents(p.right / p.audited)} % (${percents(p.interval[0])}–${percents(p.interval[1])})` : "–", count(p.audited), p.alarm ? h("span", { class: "cs-tag is-wrong" }, icon("alert"), "moved") : "",
   ]);
-  const table = tableOf("Answers by week", [["week of"], ["answers", true], ["distance to before", true], ["expected right"], ["audited right", true], ["audit labels", true], [""]], rows);
+  const table = tableOf("Answers by week", [["week of"], ["answers", true], ["distance to before", true], ["expected right"], ["audited right", true], ["audit labels", true], ["alarm", false, "", true]], rows);
   const note = h("p", { class: "cs-small cs-dim", text: "Distance: Jensen–Shannon, of the options' shares; 0 is the same. Expected right is the mean leading probability (striped): it needs no labels, and is only as good as the calibration." });
   return [head, table, note];
 }

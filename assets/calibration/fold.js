@@ -46,9 +46,9 @@ export class Fold {
 /** A sentence for what went wrong. */
 export const failed = (reply) => [h("p", { class: "cs-error", role: "alert", text: reply.error.message })];
 
-/** A table: columns = [[title, numeric?]], rows = arrays of text or elements. */
+/** A table: columns = [[title, numeric?, classes?, unseen?]], rows = arrays of text or elements. */
 export function tableOf(label, columns, rows) {
-  const head = h("tr", {}, ...columns.map(([title, numeric]) => h("th", { scope: "col", class: numeric ? "num" : "", text: title })));
+  const head = h("tr", {}, ...columns.map(([title, numeric, , unseen]) => h("th", { scope: "col", class: numeric ? "num" : "" }, unseen ? h("span", { class: "cs-sr", text: title }) : title)));
   const body = rows.map((cells) => h("tr", {}, ...cells.map((cell, i) => h("td", { class: columns[i][1] ? "num" : columns[i][2] ?? "" }, cell))));
   const table = h("table", { class: "cs-table" }, h("caption", { class: "cs-sr", text: label }), h("thead", {}, head), h("tbody", {}, ...body));
   return h("div", { class: "cs-scroll", tabindex: "0", role: "region", "aria-label": label }, table);

@@ -126,6 +126,8 @@ export class Plot {
     if (!this.#el.dataset.bound) {
       this.#el.dataset.bound = "1";
       this.#el.on("plotly_click", (event) => this.#click(event));
+      this.#el.on("plotly_hover", () => this.#el.classList.add("is-over"));
+      this.#el.on("plotly_unhover", () => this.#el.classList.remove("is-over"));
     }
     this.#el.dataset.drawn = String(review.n);
   }

@@ -24,7 +24,7 @@ export class Recalibrate {
     const advice = best
       ? `${NAMES[best.method]} would help: the Brier score goes from ${number(best.before.brier)} to ${number(best.after.brier)}, the calibration error from ${number(best.before.error)} to ${number(best.after.error)}.`
       : reply.methods.every((m) => m.missing) ? `Not enough labels: ${plural(reply.methods[0].missing, "more", "more")}.` : "None of them helps by more than chance.";
-    const table = tableOf("Methods", [["method", false, "ink"], ["Brier score", true], ["calibration error", true], ["log score", true], ["change of Brier"], [""]], rows);
+    const table = tableOf("Methods", [["method", false, "ink"], ["Brier score", true], ["calibration error", true], ["log score", true], ["change of Brier"], ["keep", false, "", true]], rows);
     const note = h("p", { class: "cs-small cs-dim", text: "Judged on labels that each fit had not seen (five parts). What is switched on answers as a scorer of its own: its figures start from nothing." });
     return [h("p", { class: "cs-small", text: advice }), table, this.#kept(reply.calibrators), note].filter(Boolean);
   }

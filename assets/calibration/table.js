@@ -15,7 +15,7 @@ export function showTable(table, review, open) {
       h("td", { class: "num", text: `${percents(row.interval[0])}–${percents(row.interval[1])}` }),
       h("td", { class: "num", text: `${count(row.right)} / ${count(row.n)}` }),
       h("td", {}, verdict(row)),
-      h("td", {}, button("is-small is-ghost", "Cases", { "aria-label": `The ${count(row.n)} decisions at ${range(row.low, row.high)}`, onclick: () => open(i) })),
+      h("td", {}, button("is-small is-ghost", "Cases", { "aria-label": `Cases: the ${count(row.n)} decisions at ${range(row.low, row.high)}`, onclick: () => open(i) })),
     ),
   );
   const none = h("tr", {}, h("td", { colspan: 7, class: "cs-dim", text: "No labels yet." }));

@@ -34,6 +34,8 @@ FORGIVEN = 2
 """Wrong labels that the first test of the sequence must be able to forgive: else one slip at the top ends it."""
 GRID: tuple[float, ...] = tuple(round(1 - k / 100, 2) for k in range(1, 100))
 """The sequence: whole percents, from strict to loose."""
+PRIOR = 10
+"""How many labels the guess weighs that a threshold errs half as often as it may, before any label is seen."""
 MOST_WRONG = 5000
 """Wrong labels up to which is said how many labels it takes; beyond, the error is as good as the budget."""
 
@@ -231,8 +233,8 @@ def labels_needed(budget: float, confidence: float = CONFIDENCE) -> NDArray[np.i
 
 
 def _missing(p: Array, right: Mask, budget: float, confidence: float, grid: Sequence[float]) -> int | None:
-    """About how many more audit labels until a threshold would pass, if the error over it stays as seen (plus half a
-    label, so that a spotless few do not promise too much). None where the error itself is over the budget everywhere.
+    """About how many more audit labels until a threshold would pass, if the error over it stays about as seen (a few
+    labels say little: they are drawn towards half the budget). None where the error is over the budget everywhere.
     """
     need = labels_needed(budget, confidence)
     if not p.size:
@@ -241,7 +243,7 @@ def _missing(p: Array, right: Mask, budget: float, confidence: float, grid: Sequ
     thresholds = np.asarray(grid)
     n = p.size - np.searchsorted(np.sort(p), thresholds, side="left")
     wrong = np.sum(~right) - np.searchsorted(np.sort(p[~right]), thresholds, side="left")
-    rate = (wrong + 0.5) / (n + 1)
+    rate = (wrong + PRIOR * budget / 2) / (n + PRIOR)
     # The first number of wrong labels whose share of the labels it takes is at least the rate.
     allowed = np.maximum.accumulate(np.arange(MOST_WRONG) / need)
     at = np.maximum(np.searchsorted(allowed, rate, side="left"), FORGIVEN)
