@@ -286,7 +286,9 @@ def _waiting(session: Session, queue: int, who: str, limit: int) -> list[QueueIt
         ~mine,
         col(QueueItemRow.answers) + holders < col(QueueItemRow.wanted),
     )
-    return list(session.exec(query.order_by(col(QueueItemRow.serial)).limit(limit)))
+    # What somebody has judged already first: a second opinion is what it lacks.
+    order = col(QueueItemRow.answers).desc(), col(QueueItemRow.serial)
+    return list(session.exec(query.order_by(*order).limit(limit)))
 
 
 def _lease(queue: QueueRow, item: QueueItemRow, stream: str, who: str, page: str, hold: timedelta) -> LeaseRow:

@@ -1,6 +1,6 @@
 // The question, and its options as buttons with a key each; the model's answer beside them unless it is hidden.
 
-import { arrange, h, setAttr, setText } from "../design/dom.js";
+import { arrange, h, setText } from "../design/dom.js";
 import { percent, verdict } from "../design/words.js";
 import { digit } from "./reason.js";
 
@@ -69,7 +69,6 @@ export class AskView {
       setText(row.fig, p === null ? "" : percent(p));
       row.bar.style.setProperty("--p", p ?? 0);
       row.el.disabled = !item;
-      setAttr(row.el, "aria-label", p === null ? row.name : `${row.name}, model ${percent(p)}`);
     }
   }
 
