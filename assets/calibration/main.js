@@ -83,7 +83,8 @@ class Page {
     const query = new URLSearchParams({ questions, scorer, question: this.question ?? "" });
     if (this.view !== "top") query.set("view", this.view);
     if (this.labels !== "sampled") query.set("labels", this.labels);
-    history.pushState(null, "", `?${query}`);
+    // With its path: Gradio's page has a base, which a bare query would be laid on.
+    history.pushState(null, "", `${location.pathname}?${query}`);
     return this.load();
   }
 
@@ -168,7 +169,7 @@ class Page {
   }
 
   #href(question) {
-    return `?${new URLSearchParams({ questions: this.place.questions, scorer: this.place.scorer, question })}`;
+    return `${location.pathname}?${new URLSearchParams({ questions: this.place.questions, scorer: this.place.scorer, question })}`;
   }
 
   #names() {
