@@ -5,8 +5,8 @@ Contract
 Groups, none of them trained on: `unseen` (whole nouls of the corpus), `new` (held-back messages and phrasings of
 trained nouls), `open` (held-back texts with questions of their own), `choice` (two choices of the corpus, intents of
 the public sets), `score` (three scales), `level` (trained scales on held-back messages). `measure` gives one figure per
-group and the `criterion` that stops training; `fit_scales` fits the prior's weight and one
-temperature per question type, `fit_many` what a choice of many options needs.
+group and the `criterion` that stops training; `fit_scales` fits the priors' weights and one temperature per question
+type, `fit_many` what a choice of many options needs.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from torch import Tensor
 from model.embedded.corpus import Family, Message, OpenText
 from model.embedded.figures import auc
 from model.embedded.gist import Gist
+from model.embedded.losses import with_false
 from model.embedded.pairs import TYPES, PairModel
 from model.embedded.prepared import Prepared, Texts, prepare, sheet_logits
 from model.embedded.public import DEVELOPMENT, IntentSet
@@ -55,7 +56,7 @@ class Reading:
         """Logits over all options (noul: true, false), float32."""
         pair, prior = scales.of(self.kind)
         mixed = pair * self.logits + prior * self.priors
-        return torch.cat([mixed, torch.zeros(1)]) if self.kind == "noul" else mixed
+        return with_false(mixed) if self.kind == "noul" else mixed
 
 
 TASKS = ("unseen", "new", "open", "choice", "score", "level")

@@ -4,10 +4,9 @@ Contract
 --------
 Each option of a choice and each level of a score is one pair `(first, second)`: the first holds the instructions and
 the option, the second an excerpt of the state. `pack` lays the pairs that share an excerpt into one sequence in which
-the excerpt is read once. A noul is one pair, whose logit stands against 0 for
-"false". Question ids never enter, so renaming a question changes nothing. `prior_text` is what the untuned encoder
-compares with the state: for a choice the option alone, so that words of the instructions cannot pull all options to one
-side. `compared_texts` are what the untuned vectors stand for: the option of a choice, else the whole first segment.
+the excerpt is read once. A noul is one pair, whose logit stands against 0 for "false". Question ids never enter, so
+renaming a question changes nothing. `compared_texts` is what the untuned encoder compares with the state: for a choice
+the option alone, so that words of the instructions cannot pull all options to one side, else the whole first segment.
 `PairModel` gives one logit per pair; with it lives the `Gist` (`model.embedded.gist`). Shapes: P pairs, L positions,
 D = 384.
 """

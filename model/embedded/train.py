@@ -30,6 +30,7 @@ from model.embedded.corpus import read_corpus, read_open
 from model.embedded.develop import Development, develop_tasks, fit_many, fit_scales, many_questions, measure
 from model.embedded.encoder import FROZEN, LAYERS, Encoder, untuned_encoder
 from model.embedded.gist import Gist, Row, train_gist
+from model.embedded.losses import answer_loss, with_false
 from model.embedded.measuring import Asker, read_sets, summary, table
 from model.embedded.measuring import measure as measure_set
 from model.embedded.pairs import SHORTLIST, TYPES, PairModel, compared_texts
@@ -69,22 +70,13 @@ class Recipe:
 
 
 def example_loss(logits: Tensor, example: Prepared, recipe: Recipe) -> Tensor:
-    """Smoothed cross-entropy plus Brier score; for a score also the ranked probability score."""
-    if TYPES[example.column] == "noul":
-        full = torch.cat([logits, torch.zeros(1)])
-    elif TYPES[example.column] == "choice":
-        full = logits + recipe.prior * example.priors
-    else:
-        full = logits
-    count = len(full)
-    target = torch.full((count,), recipe.smoothing / count)
-    target[example.answer] += 1 - recipe.smoothing
-    log_p = F.log_softmax(full, 0)
-    p = log_p.exp()
-    loss = -(target * log_p).sum() + (p - target).pow(2).sum()
-    if TYPES[example.column] == "score":
-        loss = loss + 2 * (p.cumsum(0) - target.cumsum(0)).pow(2).sum()
-    return loss
+    """The loss of a question's pairs; a choice stands beside its prior, as it will when it is served."""
+    kind = TYPES[example.column]
+    if kind == "noul":
+        logits = with_false(logits)
+    elif kind == "choice":
+        logits = logits + recipe.prior * example.priors
+    return answer_loss(logits, example.answer, smoothing=recipe.smoothing, brier=True, ordered=kind == "score")
 
 
 def parameter_groups(model: PairModel, recipe: Recipe) -> list[dict[str, Any]]:
@@ -115,8 +107,17 @@ def fitted_gist(draw: Draw, reader: Texts, recipe: Recipe, say: Callable[[str], 
     phrasings = draw.phrasings()
     centres = torch.stack([F.normalize(reader.vectors(texts).mean(0), dim=0) for texts in phrasings])
     gist.known[: len(centres)] = centres
-    train_gist(gist, vectors, rows, seed=recipe.seed, say=say)
+    train_gist(gist, vectors, rows, seed=recipe.seed, smoothing=recipe.smoothing, say=say)
     return gist
+
+
+def parts_of(scales: Scales) -> dict[str, Scales]:
+    """The model as fitted, and each of the two parts of its nouls and scores alone."""
+    return {
+        "both": scales,
+        "pairs alone": replace(scales, noul_prior=0.0, score_prior=0.0),
+        "gist alone": replace(scales, noul_pair=0.0, noul_prior=1.0, score_pair=0.0, score_prior=1.0),
+    }
 
 
 def with_many(
@@ -257,9 +258,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     def keep(tuned: PairModel, scales: Scales, facts: dict[str, Any]) -> None:
         kept[:] = [(tuned, scales, facts)]
+        # What is stopped halfway has its best step on the disk.
+        save_weights(options.out, tuned, scales, facts)
 
     train(draw, development, reader, model, untuned, recipe, keep, lambda line: print(line, flush=True))
     tuned, scales, facts = kept[0]
+    readings = development.readings(tuned)
+    for part, alone in parts_of(scales).items():
+        figures = measure(readings, alone)
+        print(f"{part:12} " + "  ".join(f"{name} {value:.3f}" for name, value in figures.items()))
     scales = with_many(tuned, untuned, backbone, scales, intents, seed=recipe.seed)
     save_weights(options.out, tuned, scales, facts)
     print(f"written to {options.out}: step {facts['kept_step']}, {scales}")

@@ -20,6 +20,7 @@ from model.embedded.measuring import read_sets
 from model.embedded.pairs import PairModel
 from model.embedded.prepared import Texts
 from model.embedded.public import DEVELOPMENT, PHRASES, IntentSet, YesNoRow
+from model.embedded.reader import Embedded
 from model.embedded.tasks import (
     FIRST,
     HELD_BACK_CHOICES,
@@ -33,6 +34,8 @@ from model.embedded.tasks import (
 from model.embedded.train import Recipe, train
 from model.embedded.weights import Scales
 from model.questions import Noul
+from model.scorer import Request
+from model.state import State
 
 HELD_OUT = (
     *("legal_threat", "physical_danger", "medical_question", "delivery_damage", "feature_request"),
@@ -169,6 +172,29 @@ def test_scales_are_fitted_and_figures_come_out(
     assert all(math.isfinite(value) for value in figures.values())
 
 
+def test_what_is_developed_on_is_what_is_served(
+    families: list[Family],
+    intents: list[IntentSet],
+    open_texts: list[OpenText],
+    backbone: Backbone,
+    untuned: Encoder,
+    tuned: tuple[PairModel, Scales],
+    scorer: Embedded,
+) -> None:
+    model, scales = tuned
+    tasks = few_tasks(develop_tasks(families, intents, open_texts, 1))
+    # States of one passage: of longer ones the served model reads passages, and their mean is another vector.
+    tasks = {name: [e for e in rows if len(e.state) < 200] for name, rows in tasks.items()}
+    development = Development(tasks, Texts(backbone.tokenizer, untuned), gist=model.gist)
+    examples = [e for rows in tasks.values() for e in sorted(rows, key=lambda e: e.state)]
+    readings = development.readings(model)
+    assert {r.kind for r in readings} == {"noul", "choice", "score"}
+    assert any(r.kind == "noul" and r.priors.any() for r in readings)
+    for example, reading in zip(examples, readings, strict=True):
+        (served,) = scorer.score([Request(State(example.state), {"q": example.question})])
+        assert served.logits["q"] == pytest.approx(reading.full(scales).tolist(), abs=1e-4), example
+
+
 def test_a_gist_learns_what_it_is_shown_and_is_decided_by_its_seed() -> None:
     generator = torch.Generator().manual_seed(0)
     vectors = torch.nn.functional.normalize(torch.randn(40, 384, generator=generator), dim=1)
@@ -181,7 +207,7 @@ def test_a_gist_learns_what_it_is_shown_and_is_decided_by_its_seed() -> None:
     def fit(seed: int) -> Gist:
         gist = Gist()
         gist.known[:2] = vectors[:2]
-        train_gist(gist, vectors, rows, seed=seed, say=lambda line: None, rounds=60, batch=64)
+        train_gist(gist, vectors, rows, seed=seed, smoothing=0.06, say=lambda line: None, rounds=60, batch=64)
         return gist
 
     torch.manual_seed(0)
