@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
@@ -23,6 +23,7 @@ from model.questions import FieldError, Limits, StateError
 from model.scorer import Request as Asked
 from studio.api.bodies import Body, Wire, parse, receive
 from studio.api.errors import ClientGone
+from studio.api.policy import Outcomes, outcomes
 from studio.api.recorder import Recorder
 
 MAX_IN_PROGRESS = 128
@@ -43,10 +44,11 @@ class Asking:
 
 @dataclass(frozen=True)
 class Decided:
-    """A decision, and the id under which it was recorded."""
+    """A decision, the id under which it was recorded, and what policies say to its answers."""
 
     decision: Decision
     id: str | None = None
+    policy: Outcomes = field(default_factory=dict)
 
 
 class Desk:
@@ -80,10 +82,14 @@ class Desk:
                 raise StateError([FieldError(("images",), message, "media_type")])
             with self._pictures(asked):
                 decision = await self._answer(http, asked)
-            return Decided(decision, await anyio.to_thread.run_sync(self.recorder.keep, decision, asking.files))
+            return await anyio.to_thread.run_sync(self._finish, decision, asking.files)
 
     async def _read(self, wire: Wire, read: Callable[[Body], Asking]) -> Asking:
         return await anyio.to_thread.run_sync(lambda: read(parse(wire)), limiter=self._readers)
+
+    def _finish(self, decision: Decision, files: tuple[bytes, ...]) -> Decided:
+        """What the database adds to a decision."""
+        return Decided(decision, self.recorder.keep(decision, files), outcomes(self.recorder.database, decision))
 
     async def _answer(self, http: Request, asked: Asked) -> Decision:
         answer = asyncio.wrap_future(self.engine.submit(asked))

@@ -219,6 +219,9 @@ def write(decided: Decided, named: list[_Named]) -> dict[str, Any]:
             "total_tokens": total,
         },
     }
+    if decided.policy:
+        # As the answers: a list in the order of the questions, for they need no names here.
+        reply["x_policy"] = [decided.policy.get(one.id) for one in named]
     if decided.id is not None:
         reply["x_decision_id"] = decided.id
     return reply

@@ -4,8 +4,8 @@ Contract
 --------
 The same engine as the pages. Probabilities leave with six decimals; `confidence` follows TypeSafe's formulas; answers
 come in request order. A state that is too long is refused with counts unless `x_truncate` is true, and then
-`x_truncated` tells what was cut. `x_decision_id` is there when the decision was recorded. All that this server adds to
-a reply begins with `x_`.
+`x_truncated` tells what was cut. `x_decision_id` is there when the decision was recorded, `x_policy` (act, ask or
+refuse by question) when a policy is in force. All that this server adds to a reply begins with `x_`.
 """
 
 from __future__ import annotations
@@ -104,6 +104,8 @@ def write(decided: Decided, *, confidence: str = "typesafe") -> dict[str, Any]:
     if any(decision.words):
         # A scorer that only reads words in pictures says which, one entry per picture: that is all it saw of them.
         reply["x_picture_words"] = list(decision.words)
+    if decided.policy:
+        reply["x_policy"] = dict(decided.policy)
     if decided.id is not None:
         reply["x_decision_id"] = decided.id
     return reply

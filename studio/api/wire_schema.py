@@ -115,12 +115,18 @@ _ANSWER: dict[str, Any] = {
         ),
     ]
 }
+_OUTCOME: dict[str, Any] = {"enum": ["act", "ask", "refuse"], "description": "what the policy in force says"}
 _REPLY: dict[str, Any] = _object(
     {
         "model": {"type": "string"},
         "answers": {"type": "object", "additionalProperties": _ANSWER},
         "usage": _object({"input_tokens": _TOKENS, "output_tokens": _TOKENS}),
-    }
+        "x_truncated": _object({"tokens": _TOKENS, "state_tokens": _TOKENS, "from_character": _TOKENS}),
+        "x_picture_words": {"type": "array", "items": {"type": "string"}},
+        "x_policy": {"type": "object", "additionalProperties": _OUTCOME},
+        "x_decision_id": {"type": "string", "format": "uuid"},
+    },
+    required=["model", "answers", "usage"],
 )
 _FIELDS: dict[str, Any] = {
     "type": "array",
@@ -190,7 +196,10 @@ _ARRAYS_REPLY: dict[str, Any] = _object(
             "items": _object({"type": {"type": "string"}, "name": {"type": ["string", "null"]}}),
         },
         "usage": {"type": "object"},
-    }
+        "x_policy": {"type": "array", "items": {"enum": ["act", "ask", "refuse", None]}},
+        "x_decision_id": {"type": "string", "format": "uuid"},
+    },
+    required=["model", "answers", "usage"],
 )
 
 
