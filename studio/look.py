@@ -8,8 +8,6 @@ ours: it chooses light or dark before the first paint. Nothing is fetched from e
 
 from __future__ import annotations
 
-import hashlib
-from functools import cache
 from pathlib import Path
 
 import gradio as gr
@@ -45,39 +43,3 @@ def head() -> str:
         "document.documentElement.dataset.theme=t})()</script>"
         f"<style>{sheets()}</style>"
     )
-
-
-@cache
-def scripts() -> dict[str, bytes]:
-    """The page's scripts by their path under `assets/design`, as they were when the studio started."""
-    folder = ASSETS / "design"
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.js"))}
-
-
-@cache
-def version() -> str:
-    """Changes with every edit of a script: part of their address, so that no browser mixes two versions."""
-    digest = hashlib.sha256()
-    for name, script in scripts().items():
-        digest.update(name.encode() + script)
-    return digest.hexdigest()[:12]
-
-
-ROOMS = ("design", "label", "calibration")
-"""Folders of scripts under `assets`."""
-
-
-@cache
-def rooms() -> dict[str, bytes]:
-    """The scripts of all rooms by their path under `assets`, as they were when the studio started."""
-    paths = (path for room in ROOMS for path in sorted((ASSETS / room).rglob("*.js")))
-    return {path.relative_to(ASSETS).as_posix(): path.read_bytes() for path in paths}
-
-
-@cache
-def rooms_version() -> str:
-    """As `version`, of all rooms."""
-    digest = hashlib.sha256()
-    for name, script in rooms().items():
-        digest.update(name.encode() + script)
-    return digest.hexdigest()[:12]

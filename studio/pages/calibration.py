@@ -19,7 +19,7 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 
 from storage.errors import NotFound
 from storage.policies import policy_in_force
-from studio import look
+from studio import rooms
 from studio.api.errors import ApiError
 from studio.calibrations import Calibrations
 from studio.pages.calibration_data import Shelf
@@ -40,8 +40,8 @@ import(`${root}/studio/scripts/__VERSION__/calibration/main.js`)
 def page(shelf: Shelf, calibrations: Calibrations) -> None:
     """The page, inside its route of `gr.Blocks`."""
     gr.HTML(
-        html_template=(look.ASSETS / "calibration" / "page.html").read_text(encoding="utf-8"),
-        js_on_load=_MOUNT.replace("__VERSION__", look.rooms_version()).replace("__PLOTLY__", plotly.__version__),
+        html_template=rooms.template("calibration"),
+        js_on_load=_MOUNT.replace("__VERSION__", rooms.version()).replace("__PLOTLY__", plotly.__version__),
         server_functions=[*review_functions(shelf), *desk_functions(shelf), *more_functions(shelf, calibrations)],
         apply_default_css=False,
         elem_id="calibration",

@@ -4,7 +4,7 @@ Contract
 --------
 `page` puts one `gr.HTML` with a static template into the Blocks around it; the DOM inside is made by `assets/design`.
 The page's functions take and give plain JSON and never raise: what goes wrong is `{"error": {"kind", "message"}}`, in
-words for a person. `router` serves the scripts (under an address that changes with them), pictures and examples.
+words for a person. `router` serves pictures and examples.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from model.questions import Json, StateError
-from studio import look
+from studio import look, rooms
 from studio.api.errors import ApiError
 from studio.pages.design_ask import Asker
 from studio.pages.design_examples import list_examples, load_example
@@ -29,13 +29,12 @@ from studio.pages.design_pictures import TOO_LARGE, Gallery, read_upload
 from studio.pages.design_recording import recording_functions
 from studio.pages.design_schemas import schema_functions
 from studio.pages.design_why import why_functions
+from studio.pages.scripts import FOREVER
 from studio.studio import Studio
-
-FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 _MOUNT = """
 const root = (window.gradio_config?.root ?? "").replace(/\\/+$/, "");
-import(`${root}/studio/design/__VERSION__/main.js`)
+import(`${root}/studio/scripts/__VERSION__/design/main.js`)
   .then(({ mount }) => mount(element, server, { root, limits: __LIMITS__, entry: __ENTRY__ }))
   .catch((error) => { console.error(error); element.dataset.failed = "1"; });
 """
@@ -82,8 +81,8 @@ def page(studio: Studio) -> None:
     # How code gets in, for the code that the page gives: with a key, not at all, or just so.
     entry = '"key"' if studio.settings.api_key else '"closed"' if studio.settings.users else '"open"'
     gr.HTML(
-        html_template=(look.ASSETS / "design" / "page.html").read_text(encoding="utf-8"),
-        js_on_load=_MOUNT.replace("__VERSION__", look.version())
+        html_template=rooms.template("design"),
+        js_on_load=_MOUNT.replace("__VERSION__", rooms.version())
         .replace("__LIMITS__", limits)
         .replace("__ENTRY__", entry),
         server_functions=functions,
@@ -96,14 +95,6 @@ def router(studio: Studio) -> APIRouter:
     """The page's routes, all under `/studio`."""
     routes = APIRouter(prefix="/studio")
     gallery = Gallery(studio.database)
-    scripts = look.scripts()
-
-    @routes.get("/design/{version}/{name:path}")
-    def script(version: str, name: str) -> Response:
-        if name not in scripts:
-            raise ApiError(404, "not_found", "There is no such script.")
-        headers = FOREVER if version == look.version() else {"Cache-Control": "no-store"}
-        return Response(scripts[name], media_type="text/javascript", headers=headers)
 
     @routes.post("/pictures")
     async def upload(request: Request) -> Response:

@@ -16,7 +16,7 @@ from typing import Any
 import gradio as gr
 
 from model.questions import Json
-from studio import look, person
+from studio import person, rooms
 from studio.pages.label_desk import desk_functions
 from studio.pages.label_find import find_functions
 from studio.pages.label_people import people_functions
@@ -43,8 +43,8 @@ def page(studio: Studio) -> None:
     functions += find_functions(studio.database)
     functions += worth_functions(studio.database)
     gr.HTML(
-        html_template=(look.ASSETS / "label" / "page.html").read_text(encoding="utf-8"),
-        js_on_load=_MOUNT.replace("__VERSION__", look.rooms_version()),
+        html_template=rooms.template("label"),
+        js_on_load=_MOUNT.replace("__VERSION__", rooms.version()),
         server_functions=functions,
         apply_default_css=False,
         elem_id="label",

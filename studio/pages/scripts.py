@@ -11,7 +11,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from studio import look
+from studio import rooms
 from studio.api.errors import ApiError
 
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -20,13 +20,13 @@ FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 def router() -> APIRouter:
     """The route."""
     routes = APIRouter(prefix="/studio/scripts")
-    rooms = look.rooms()
+    known = rooms.scripts()
 
     @routes.get("/{version}/{name:path}")
     def script(version: str, name: str) -> Response:
-        if name not in rooms:
+        if name not in known:
             raise ApiError(404, "not_found", "There is no such script.")
-        headers = FOREVER if version == look.rooms_version() else {"Cache-Control": "no-store"}
-        return Response(rooms[name], media_type="text/javascript", headers=headers)
+        headers = FOREVER if version == rooms.version() else {"Cache-Control": "no-store"}
+        return Response(known[name], media_type="text/javascript", headers=headers)
 
     return routes

@@ -230,11 +230,3 @@ def test_every_example_loads_with_its_pictures(database: Database) -> None:
         assert [s["name"] for s in example["states"]] == [s["name"] for s in entry["states"]]
         assert all(p["token"] for s in example["states"] for p in s["pictures"])
     assert load_example(folder, "../css/tokens", gallery) is None
-
-
-def test_scripts_have_an_address_that_changes_with_them() -> None:
-    assert "main.js" in look.scripts()
-    assert len(look.version()) == 12
-    page = (look.ASSETS / "design" / "page.html").read_text(encoding="utf-8")
-    assert "${" not in page
-    assert "{{" not in page
