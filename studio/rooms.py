@@ -40,7 +40,7 @@ _BRAND = (
 
 @cache
 def template(name: str) -> str:
-    """The page of the room `name`, with icons and navigation in it. Raises ValueError where it has no place for them."""
+    """The page of the room `name`, with icons and navigation; ValueError where it has no place for them."""
     page = (ASSETS / name / "page.html").read_text(encoding="utf-8")
     for mark, filling in (("<!--icons-->", _icons()), ("<!--rooms-->", _navigation(name))):
         if page.count(mark) != 1:
