@@ -1,9 +1,8 @@
-"""How the studio looks: its files, its theme for Gradio's own parts, its style sheets, and what stands in the head.
+"""How the studio looks: its files, its theme for Gradio's own parts, its style sheets, and light or dark.
 
 Contract
 --------
-The visual language lives in `assets/css` (tokens first); Python only loads it. The script in the head is small and
-ours: it chooses light or dark before the first paint. Nothing is fetched from elsewhere.
+The visual language lives in `assets/css` (tokens first); Python only loads it. Nothing is fetched from elsewhere.
 """
 
 from __future__ import annotations
@@ -25,21 +24,29 @@ def theme() -> gr.themes.Base:
     return gr.themes.Base(font=_SANS, font_mono=_MONO)
 
 
+def sheet(name: str) -> str:
+    """One style sheet."""
+    return (ASSETS / "css" / f"{name}.css").read_text(encoding="utf-8")
+
+
 def sheets() -> str:
     """All style sheets, tokens first."""
-    return "\n".join((ASSETS / "css" / f"{name}.css").read_text(encoding="utf-8") for name in SHEETS)
+    return "\n".join(sheet(name) for name in SHEETS)
+
+
+THEME_SCRIPT = (
+    "(()=>{let t=null;"
+    f'try{{t=localStorage.getItem("{THEME_KEY}")}}catch{{}}'
+    'if(t!=="dark"&&t!=="light")t=matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
+    "document.documentElement.dataset.theme=t})()"
+)
+"""Light or dark: the person's choice, else the system's."""
 
 
 def head() -> str:
-    """The style sheets, and the theme before the first paint: the person's choice, else the system's.
+    """What Gradio puts into the head: the style sheets. What must be there before is in `studio.first_paint`.
 
-    The sheets are not given to Gradio's `css=`: it rewrites every rule in the browser and loses some on the way.
+    The sheets are not given to Gradio's `css=`: it rewrites every rule in the browser and loses some on the way. They
+    come late, as here, so that they stand behind Gradio's own.
     """
-    return (
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        "<script>(()=>{let t=null;"
-        f'try{{t=localStorage.getItem("{THEME_KEY}")}}catch{{}}'
-        'if(t!=="dark"&&t!=="light")t=matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light";'
-        "document.documentElement.dataset.theme=t})()</script>"
-        f"<style>{sheets()}</style>"
-    )
+    return f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{sheets()}</style>'

@@ -38,6 +38,11 @@ _BRAND = (
 )
 
 
+def path(room: Room) -> str:
+    """Where its page is, under the studio's root; empty for the first room."""
+    return "" if room is ROOMS[0] else room.name
+
+
 @cache
 def template(name: str) -> str:
     """The page of the room `name`, with icons and navigation; ValueError where it has no place for them."""
@@ -55,10 +60,10 @@ def _icons() -> str:
 
 def _navigation(current: str) -> str:
     links = []
-    for i, room in enumerate(ROOMS):
+    for room in ROOMS:
         here = ' aria-current="page"' if room.name == current else ""
         # Relative: the studio may live under a path of another server.
-        links.append(f'<a href="{escape(room.name if i else "./")}"{here}>{escape(room.title)}</a>')
+        links.append(f'<a href="{escape(path(room) or "./")}"{here}>{escape(room.title)}</a>')
     return f'{_BRAND}\n  <div class="cs-nav-links">{"".join(links)}</div>'
 
 

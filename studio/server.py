@@ -2,8 +2,9 @@
 
 Contract
 --------
-`build` makes the ASGI app without starting anything but the engine; `serve` runs it until Ctrl+C and ends within
-seconds, with tabs open. Nothing leaves the machine: no analytics, no fonts or scripts from elsewhere.
+`build` makes the ASGI app without starting anything but the engine; jobs go on while it is served. `serve` runs it
+until Ctrl+C and ends within seconds, with tabs open. Nothing leaves the machine: no analytics, no fonts or scripts
+from elsewhere.
 """
 
 from __future__ import annotations
@@ -25,15 +26,19 @@ import gradio as gr
 import uvicorn
 from fastapi import FastAPI
 from gradio.components.navbar import Navbar
+from starlette.middleware import Middleware
 
 from model.engine import Engine
 from storage.database import Database
 from studio import look, signin
 from studio.api import routes
 from studio.calibrations import Calibrations
+from studio.first_paint import FirstPaint
 from studio.gate import Doors, guards
+from studio.jobs import Handler, Worker
 from studio.pages import calibration, design, label, label_find, scripts
 from studio.pages.calibration_data import Shelf
+from studio.runs.run import Run
 from studio.scorers import opener
 from studio.sessions import Sessions
 from studio.settings import Settings, is_loopback
@@ -61,11 +66,13 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     engine = engine or Engine(opener(settings))
     shelf, calibrations = Shelf(database), Calibrations(database)
     engine.finish = calibrations.finish
-    studio = Studio(settings, engine, database)
+    handlers: dict[str, Handler] = {"run": Run(database, engine)}
+    studio = Studio(settings, engine, database, Worker(database, handlers))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         sweeper = Sweeper(database)
+        studio.worker.start()
         yield
         sweeper.close()
         studio.close()
@@ -73,7 +80,7 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     doors = Doors(settings.api_key, sessions, pages_open=sessions is None and not settings.api_only)
     app = FastAPI(
         title="Clef Studio", docs_url=None, redoc_url=None, lifespan=lifespan,
-        middleware=guards(settings, doors, routes.SHAPES),
+        middleware=[*guards(settings, doors, routes.SHAPES), Middleware(FirstPaint)],
         root_path=settings.root_path,
     )  # fmt: skip
     app.state.studio = studio

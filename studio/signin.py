@@ -52,7 +52,7 @@ def router(users: Users, sessions: Sessions, *, root_path: str = "") -> APIRoute
         nonce = secrets.token_urlsafe(16)
         alert = f'<p class="cs-alert" role="alert" id="said">{html.escape(said)}</p>' if said else ""
         text = _template().substitute(
-            head=look.head().replace("<script>", f'<script nonce="{nonce}">'),
+            head=f'<script nonce="{nonce}">{look.THEME_SCRIPT}</script>{look.head()}',
             style=(look.ASSETS / "css" / "signin.css").read_text(encoding="utf-8"),
             action=html.escape(f"{root_path}{SIGN_IN}"),
             alert=alert,

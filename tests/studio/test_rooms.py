@@ -72,3 +72,15 @@ def test_a_page_without_its_marks_is_refused(tmp_path: Path, monkeypatch: pytest
 def test_scripts_have_an_address_that_changes_with_them() -> None:
     assert {"design/main.js", "label/main.js", "calibration/main.js"} <= set(rooms.scripts())
     assert re.fullmatch(r"[0-9a-f]{12}", rooms.version())
+
+
+def test_a_page_starts_in_its_colours(tmp_path: Path) -> None:
+    engine = Engine(lambda _: HashScorer())
+    with TestClient(build(Settings(data=tmp_path), engine=engine), base_url="http://localhost") as client:
+        for room in rooms.ROOMS:
+            reply = client.get(f"/{rooms.path(room)}")
+            early = reply.text.partition("</head>")[0]
+            assert int(reply.headers["content-length"]) == len(reply.content)
+            assert look.THEME_SCRIPT in early
+            assert "--ground:" in early
+        assert look.THEME_SCRIPT not in client.get("/studio/examples").text
