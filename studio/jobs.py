@@ -5,7 +5,9 @@ Contract
 * A kind of job has a function that works in portions and asks `Watch.wanted` between them; it returns the sentence with
   which the job ends. It raises `Paused` to wait for a person, with the reason.
 * What fails with an exception ends as failed, with its sentence; the next job runs.
-* `wake` tells the worker that there is something to do; it also looks when it starts, after `recover`.
+* `start` begins: what ran when the studio ended waits again, and the worker looks what there is to do. `wake` tells it
+  that there is something new.
+* At the end, `stop` first, so that what the end does to the engine counts against no job; what ran goes on next time.
 """
 
 from __future__ import annotations
@@ -54,20 +56,28 @@ class Worker:
         self._handlers = handlers
         self._closed = threading.Event()
         self._wake = threading.Event()
-        recover(database)
-        self._wake.set()
         self._thread = threading.Thread(target=self._work, name="clef-jobs", daemon=True)
+
+    def start(self) -> None:
+        """Begins to work; once."""
+        recover(self._database)
+        self._wake.set()
         self._thread.start()
 
     def wake(self) -> None:
         """There may be a job to do."""
         self._wake.set()
 
-    def close(self, timeout: float = 5.0) -> None:
-        """Ends after the portion that runs; its job goes on at the next start."""
+    def stop(self) -> None:
+        """Asks for the end, after the portion that runs; its job goes on at the next start."""
         self._closed.set()
         self._wake.set()
-        self._thread.join(timeout)
+
+    def close(self, timeout: float = 5.0) -> None:
+        """`stop`, and waits for it, at most `timeout` seconds."""
+        self.stop()
+        if self._thread.ident is not None:
+            self._thread.join(timeout)
 
     def _work(self) -> None:
         while not self._closed.is_set():
@@ -88,6 +98,9 @@ def do(database: Database, job: Job, handler: Handler, closed: threading.Event) 
             return get_job(database, job.id)
         return end_job(database, job.id, "paused" if wanted == "pause" else "cancelled")
     except Paused as reason:
+        if closed.is_set():
+            # Such as a model that is not there any more: the end took it away.
+            return get_job(database, job.id)
         return end_job(database, job.id, "paused", str(reason))
     except Exception as failure:
         log.exception("job %s failed", job.id)

@@ -181,6 +181,7 @@ def test_a_run_of_2000_rows_goes_on_after_a_restart(bench: Bench, tmp_path: Path
     spec = bench.spec(_file(2000))
     job = start(bench.database, spec)
     worker = Worker(bench.database, {"run": Run(bench.database, bench.engine)})
+    worker.start()
     _wait(lambda: get_job(bench.database, job.id).progress["done"] >= 300)
     worker.close()
     stopped = get_job(bench.database, job.id)
@@ -189,6 +190,7 @@ def test_a_run_of_2000_rows_goes_on_after_a_restart(bench: Bench, tmp_path: Path
     bench.database.close()
     bench.database = Database.open(bench.folder)
     again = Worker(bench.database, {"run": Run(bench.database, bench.engine)})
+    again.start()
     _wait(lambda: get_job(bench.database, job.id).status == "done")
     again.close()
     done = get_job(bench.database, job.id)
@@ -201,7 +203,7 @@ def test_a_run_of_2000_rows_goes_on_after_a_restart(bench: Bench, tmp_path: Path
 def test_a_power_cut_between_decisions_and_rows_loses_and_doubles_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = start(bench.database, bench.spec(_file(10)))
+    job = start(bench.database, bench.spec(_file(8)))
 
     def cut(*_: object) -> int:
         raise KeyError("power cut")
@@ -212,21 +214,22 @@ def test_a_power_cut_between_decisions_and_rows_loses_and_doubles_nothing(
         taken = take_next(bench.database, ("run",))
         assert taken is not None
         assert do(bench.database, taken, run, threading.Event()).status == "failed"
-    assert len(list_decisions(bench.database, show="all")) == 10
+    assert len(list_decisions(bench.database, show="all")) == 8
     assert results(bench.database, job) == []
     end_job(bench.database, job.id, "running")
     recover(bench.database)
     taken = take_next(bench.database, ("run",))
     assert taken is not None
     done = do(bench.database, taken, run, threading.Event())
-    assert (done.progress["done"], done.progress["truths"]) == (10, 10)
-    assert len(list_decisions(bench.database, show="all")) == 10
+    assert (done.progress["done"], done.progress["truths"]) == (8, 8)
+    assert len(list_decisions(bench.database, show="all")) == 8
 
 
 def test_pause_resume_and_cancel(bench: Bench) -> None:
     bench.scorer.open.clear()
     job = start(bench.database, bench.spec(_file(500)))
     worker = Worker(bench.database, {"run": Run(bench.database, bench.engine, portion=50)})
+    worker.start()
     _wait(lambda: get_job(bench.database, job.id).status == "running")
     assert wish(bench.database, job.id, "pause").status == "running"
     bench.scorer.open.set()
