@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from storage.database import Database
+from tests.browser.axe import AXE, RUN
 from tests.browser.conftest import CI, PATIENCE_MS, Running, start
-from tests.browser.test_access import AXE, RUN
 from tests.calibration_data import OTHER, SCORER, seed
 
 SIZES = {0: "00", 10: "10", 60: "60", 1000: "a1"}

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.axe import violations
 from tests.browser.conftest import PATIENCE_MS, Running, start
 from tests.browser.label_seed import OPTIONS, address, seed
-from tests.browser.test_access import RUN, axe
 from tests.browser.test_labels import rows
 
 LABELS = (
@@ -337,20 +337,16 @@ def test_people_who_differ_settle_it(open_label: OpenLabel, desk: Running) -> No
     assert [tuple(row.values()) for row in settled] == [("technical", "Bob"), (None, "Bob")]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(open_label: OpenLabel, desk: Running, theme: str) -> None:
+def test_axe_finds_nothing(open_label: OpenLabel, desk: Running) -> None:
     page = open_label(desk)
-    if page.evaluate("document.documentElement.dataset.theme") != theme:
-        page.locator("[data-theme-switch]").click()
-    page.add_script_tag(content=axe())
     page.keyboard.type("12", delay=30)
     saved(page)
-    assert page.evaluate(RUN) == []
+    assert violations(page) == {}
     for name in ("Find decisions", "People: agreement and conflicts", "What is shown: shares and order", "Keys"):
         page.get_by_role("button", name=name, exact=True).click()
         expect(page.get_by_role("dialog")).to_be_visible()
-        assert page.evaluate(RUN) == [], name
+        assert violations(page) == {}, name
         page.keyboard.press("Escape")
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert page.evaluate(RUN) == []
+    assert violations(page) == {}

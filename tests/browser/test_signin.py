@@ -10,9 +10,9 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
+from tests.browser.axe import RUN, axe
 from tests.browser.conftest import ROOT, Running, start
 from tests.browser.documents import SEED, document
-from tests.browser.test_access import RUN, axe
 from tests.browser.test_labels import LABELS, answer, rows
 
 PASSWORD = "correct horse"
@@ -88,8 +88,7 @@ def test_from_the_door_to_a_label_and_out(visitor: BrowserContext, guarded: Runn
     assert faults == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
 def test_the_door_is_accessible(
     browser: Browser, guarded: Running, scheme: Literal["light", "dark"], width: int
 ) -> None:

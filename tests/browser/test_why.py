@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from model.questions import render
 from model.scorer import Reading, Request
+from tests.browser.axe import violations
 from tests.browser.bench import WordCounter, serving
 from tests.browser.conftest import Open
 from tests.browser.documents import TICKET, document, question
-from tests.browser.test_access import RUN, axe
 
 REFUND = [question("asks_for_refund", "noul", "Does the customer ask for money back?")]
 ANGRY = [*REFUND, question("angry", "noul", "Is the customer angry?")]
@@ -188,33 +187,17 @@ def test_what_would_be_cut_is_shown_before_anything_is_cut(open_page: Open, tmp_
         expect(page.locator(".cs-cut")).to_have_count(0)
 
 
-def _reasons(page: Page) -> None:
-    expect(open_why(page, 2)).to_contain_text("of its attention")
-
-
-def _moves(page: Page) -> None:
+def test_no_violations(open_page: Open) -> None:
+    page = open_page(document())
+    expect(page.locator(".cs-hint")).to_have_count(1)
     panel = open_why(page, 2)
+    expect(panel).to_contain_text("of its attention")
+    assert violations(page) == {}
     panel.get_by_role("button", name="What moves it", exact=True).click()
     expect(panel).to_contain_text("are noise")
-
-
-def _stands(page: Page) -> None:
     page.get_by_role("button", name="Stand alone?").click()
     expect(page.locator(".cs-stands")).to_contain_text("requests")
-
-
-def _code(page: Page) -> None:
+    assert violations(page) == {}
     page.get_by_role("button", name="Get code").click()
     expect(page.get_by_role("dialog", name="Get code")).to_be_visible()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("bring", [_reasons, _moves, _stands, _code], ids=lambda f: f.__name__[1:])
-def test_no_violations(open_page: Open, theme: str, bring: Callable[[Page], None]) -> None:
-    source = axe()
-    page = open_page(document())
-    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-    expect(page.locator(".cs-hint")).to_have_count(1)
-    bring(page)
-    page.evaluate(source)
-    assert page.evaluate(RUN) == []
+    assert violations(page) == {}
