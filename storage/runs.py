@@ -64,6 +64,7 @@ def results(
     show: Show = "all",
     question: str | None = None,
     option: str | None = None,
+    truth: str | None = None,
     below: float = 0.6,
     after: int = -1,
     limit: int = 50,
@@ -74,21 +75,47 @@ def results(
     ----------
     show : wrong and right need a true answer; unsure is a leading probability under `below`; bad has no decision.
     question : which question `show` and `option` speak of; None: any.
-    option : only rows whose leading option it is.
+    option, truth : only rows whose leading option, or whose true answer, it is.
     """
+    wanted = _wanted(job, show, question, option, truth, below)
     with database.read_session() as session:
-        query = select(RunRow).where(RunRow.job == job.serial, col(RunRow.row) > after)
-        if show == "bad":
-            query = query.where(col(RunRow.problem).is_not(None))
-        elif show == "repeats":
-            query = query.where(col(RunRow.same).is_not(None))
-        if show in ("wrong", "right", "unsure") or option is not None:
-            query = query.where(_answered(show, question, option, below))
+        query = select(RunRow).where(*wanted, col(RunRow.row) > after)
         rows = session.exec(query.order_by(col(RunRow.row)).limit(limit)).all()
         return _views(session, rows)
 
 
-def _answered(show: Show, question: str | None, option: str | None, below: float) -> sa.ColumnElement[bool]:
+def count_results(
+    database: Database,
+    job: Job,
+    *,
+    show: Show = "all",
+    question: str | None = None,
+    option: str | None = None,
+    truth: str | None = None,
+    below: float = 0.6,
+) -> int:
+    """How many rows `results` would give over all pages."""
+    wanted = _wanted(job, show, question, option, truth, below)
+    with database.read_session() as session:
+        return session.exec(select(sa.func.count()).select_from(RunRow).where(*wanted)).one()
+
+
+def _wanted(
+    job: Job, show: Show, question: str | None, option: str | None, truth: str | None, below: float
+) -> list[sa.ColumnElement[bool]]:
+    wanted = [col(RunRow.job) == job.serial]
+    if show == "bad":
+        wanted.append(col(RunRow.problem).is_not(None))
+    elif show == "repeats":
+        wanted.append(col(RunRow.same).is_not(None))
+    if show in ("wrong", "right", "unsure") or option is not None or truth is not None:
+        wanted.append(_answered(show, question, option, truth, below))
+    return wanted
+
+
+def _answered(
+    show: Show, question: str | None, option: str | None, true: str | None, below: float
+) -> sa.ColumnElement[bool]:
     conditions = [col(AnswerRow.decision) == col(RunRow.decision)]
     if question is not None:
         conditions.append(col(AnswerRow.question) == question)
@@ -96,14 +123,17 @@ def _answered(show: Show, question: str | None, option: str | None, below: float
         conditions.append(col(AnswerRow.top) == option)
     if show == "unsure":
         conditions.append(col(AnswerRow.probability) < below)
-    if show in ("wrong", "right"):
-        truth = sa.exists().where(
+    if show in ("wrong", "right") or true is not None:
+        label = [
             col(LabelRow.decision) == col(AnswerRow.decision),
             col(LabelRow.question) == col(AnswerRow.question),
-            col(LabelRow.verdict) == show,
             *standing(),
-        )
-        conditions.append(truth)
+        ]
+        if show in ("wrong", "right"):
+            label.append(col(LabelRow.verdict) == show)
+        if true is not None:
+            label.append(col(LabelRow.true_option) == true)
+        conditions.append(sa.exists().where(*label))
     return sa.exists().where(*conditions)
 
 

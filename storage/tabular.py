@@ -54,12 +54,13 @@ class TableRow:
 
 @dataclass
 class Table(ABC):
-    """A table file. `kind` for people; `notes` are sentences about what was guessed."""
+    """A table file. `kind` for people; `notes` are sentences about what was guessed; `encoding` of text, else empty."""
 
     path: Path
     kind: str
     columns: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
+    encoding: str = ""
 
     @abstractmethod
     def rows(self) -> Iterator[TableRow | BadRow]:
@@ -157,6 +158,7 @@ class _Csv(Table):
         super().__init__(path, "CSV")
         csv.field_size_limit(2**31 - 1)
         self._encoding, note = encoding_of(path)
+        self.encoding = "utf-8" if self._encoding == PROVEN else self._encoding
         with self._open() as file:
             sample = file.read(SAMPLE)
         if note:
@@ -314,6 +316,7 @@ class _Pictures(Table):
         if self._table:
             self.kind = f"pictures with {self._table.kind}"
             self.notes += self._table.notes
+            self.encoding = self._table.encoding
         elif not any(self._files()):
             raise InvalidValue("file", f"{path.name} holds no pictures ({', '.join(PICTURES)}) and no table")
 
