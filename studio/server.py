@@ -113,7 +113,7 @@ def _pages(studio: Studio, shelf: Shelf, calibrations: Calibrations) -> gr.Block
     # The upload cache is not the store: kept pictures are copied by content hash, the rest goes after a day.
     with gr.Blocks(title="Clef Studio", analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
         Navbar(visible=False)
-        design.page(studio)
+        design.page(studio, shelf)
     # Each room draws its own header; Gradio's would stand above it.
     with demo.route("Label", "label"):
         Navbar(visible=False)

@@ -1,21 +1,7 @@
 // The list of questions at the left, each with its badge. Badges come one after the other: each needs its labels read.
 
-import { arrange, h, icon } from "../design/dom.js";
-import { count, plural } from "./words.js";
-
-const LOOKS = { none: ["is-none", "gauge"], provisional: ["", "gauge"], calibrated: ["is-good", "check"], too_much: ["is-bad", "alert"], too_little: ["is-bad", "alert"] };
-
-/** A badge as it looks everywhere in the studio: {kind, words}. */
-export function badgeChip({ kind, words }) {
-  const [classes, sign] = LOOKS[kind];
-  return h("span", { class: `cs-badge ${classes}` }, icon(sign), words);
-}
-
-/** "640 labels, 128 audit", "12 labels, 38 to go" */
-export function badgeNote(badge) {
-  const have = badge.n ? `${plural(badge.n, "label")}${badge.audit ? `, ${count(badge.audit)} audit` : ""}` : "no labels";
-  return badge.missing ? `${have}, ${count(badge.missing)} to go` : have;
-}
+import { badgeChip, badgeNote } from "../design/badge.js";
+import { arrange, h } from "../design/dom.js";
 
 export class Questions {
   #el;

@@ -1,11 +1,12 @@
 // The column of answers: one section per question, all on one 0-100 % axis. A section keeps its elements from run to
 // run; a new reply only sets --p, the figures and the words.
 
+import { verdictPill } from "./badge.js";
 import { arrange, button, h, MANY, setAttr, setText } from "./dom.js";
 import { LabelBar } from "./label.js";
 import { setName } from "./names.js";
 import { filledLevels, filledOptions, toText } from "./schema.js";
-import { count, level, moreWords, percent, rowName, rows, rowShort, verdict } from "./words.js";
+import { count, level, moreWords, percent, ranked, rowName, rows, rowShort, verdict } from "./words.js";
 
 /** An edit after this pause starts a new comparison: the grey marks show what the answer was before it. */
 const NEW_EDIT = 2500;
@@ -87,9 +88,11 @@ class Section {
     this.num = h("span", { class: "cs-num" });
     this.word = h("span", { class: "cs-a-word" });
     this.sure = h("span", { class: "cs-a-sure" });
+    // Empty until a policy is in force for exactly these questions and this scorer.
+    this.policy = h("span", { class: "cs-a-policy" });
     this.label = new LabelBar(this, host);
     this.why = button("is-small is-ghost cs-why-open", "Why?", { hidden: true, "aria-expanded": "false", onclick: () => host.why(this) });
-    this.top = h("div", { class: "cs-a-top" }, this.num, h("span", {}, this.word, " ", this.sure), this.why, this.label.el);
+    this.top = h("div", { class: "cs-a-top" }, this.num, h("span", {}, this.word, " ", this.sure, " ", this.policy), this.why, this.label.el);
     // By the keyboard, the option is chosen in the panel that "Why?" opens.
     this.ul = h("ul", { onclick: (event) => this.#pressed(event.target) });
     this.rail = h("span", { class: "cs-rail", "aria-hidden": "true" });
@@ -177,12 +180,14 @@ class Section {
   #draw(answer) {
     const known = answer.probabilities.length > 0 && Number.isFinite(answer.probabilities[0]);
     const said = known ? verdict(answer) : { word: "", sure: "", flat: true, lead: -1 };
-    this.said = known ? `${said.word}, ${said.sure}` : "";
+    const ruled = (known && answer.policy) || null;
+    this.said = known ? `${said.word}, ${said.sure}${ruled ? `: ${RULED[ruled.outcome]}` : ""}` : "";
+    this.#policy(ruled);
     this.why.hidden = !known;
     setAttr(this.why, "aria-label", `Why? Reasons for answer ${this.index + 1}`);
     this.#words(said.word, said.sure, said.flat);
     const shown = known ? rows(answer, this.all) : { shown: answer.options.slice(0, 6).map((_, i) => i), more: 0, share: 0 };
-    this.#rows(answer, shown.shown, said);
+    this.#rows(answer, shown.shown, said, ruled);
     const isScore = answer.type === "score";
     this.rows.classList.toggle("is-score", isScore);
     this.el.classList.toggle("is-flat", said.flat);
@@ -194,7 +199,16 @@ class Section {
     this.#note(answer, said, known);
   }
 
-  #rows(answer, shown, said) {
+  #policy(ruled) {
+    const outcome = ruled?.outcome ?? "";
+    setAttr(this.policy, "title", ruled && policyWords(ruled));
+    if (this.policy.dataset.outcome === outcome) return;
+    this.policy.dataset.outcome = outcome;
+    this.policy.replaceChildren(...(ruled ? [verdictPill(outcome)] : []));
+  }
+
+  #rows(answer, shown, said, ruled) {
+    const top = ruled ? ranked(answer.probabilities)[0] : -1;
     while (this.made.length < shown.length) this.made.push(makeRow());
     arrange(this.ul, this.made.slice(0, shown.length).map((row) => row.el));
     shown.forEach((i, at) => {
@@ -209,10 +223,25 @@ class Section {
       setText(row.fig, known ? percent(p) : "");
       setAttr(row.el, "title", known ? `${name}: probability ${(100 * p).toFixed(2)} %` : null);
       row.el.classList.toggle("is-lead", i === said.lead);
+      this.#zones(row, i === top ? ruled : null);
       const was = i === said.lead ? this.#was(answer, i) : null;
       row.was.hidden = was === null;
       if (was !== null) row.was.style.setProperty("--x", was);
     });
+  }
+
+  /** On the leading row: orange where a human is asked, blue where the machine acts, a tick where that begins. */
+  #zones(row, ruled) {
+    const { ask, act, tick } = row.zones;
+    ask.hidden = !ruled;
+    act.hidden = tick.hidden = !ruled || ruled.act === null;
+    if (!ruled) return;
+    ask.style.setProperty("--from", ruled.refuse ?? 0);
+    ask.style.setProperty("--to", ruled.act ?? 1);
+    if (ruled.act === null) return;
+    act.style.setProperty("--from", ruled.act);
+    act.style.setProperty("--to", 1);
+    tick.style.setProperty("--x", ruled.act);
   }
 
   /** What option `i` had before the last edit, where that is worth a mark; else null. */
@@ -243,11 +272,20 @@ class Section {
         if (was !== null) parts.push(`${was < answer.probabilities[said.lead] ? "Up" : "Down"} from ${percent(was)} (grey mark) by your last edit`);
       }
       if (answer.type === "score") parts.push("The diamond marks the expected level");
-      parts.push(h("span", { title: CONFIDENCE, text: `confidence ${answer.confidence.toFixed(2)}` }), "no threshold yet");
+      parts.push(h("span", { title: CONFIDENCE, text: `confidence ${answer.confidence.toFixed(2)}` }));
+      if (!answer.policy) parts.push("no threshold yet");
       if (answer.read) parts.push(`read ${count(answer.read[0])} of ${count(answer.read[1])} characters of the state`);
     }
     this.note.replaceChildren(...parts.flatMap((part, i) => (i ? [" · ", part] : [part])));
   }
+}
+
+const RULED = { act: "act", ask: "ask a human", refuse: "refuse" };
+
+/** "Acts from 93 %, refuses under 40 %", of the leading probability. */
+function policyWords({ act, refuse }) {
+  const acts = act === null ? "Never acts alone" : `Acts from ${percent(act)}`;
+  return `${acts}${refuse === null ? "" : `, refuses under ${percent(refuse)}`}; by the policy of this question`;
 }
 
 const CONFIDENCE =
@@ -258,8 +296,9 @@ function makeRow() {
   const bar = h("span", { class: "cs-bar" });
   const was = h("i", { class: "cs-at is-was", hidden: true });
   const fig = h("span", { class: "cs-row-fig" });
-  const track = h("span", { class: "cs-track", "aria-hidden": "true" }, bar, was);
-  return { el: h("li", { class: "cs-row" }, name, track, fig), name, bar, was, fig };
+  const zones = { ask: h("i", { class: "cs-zone", hidden: true }), act: h("i", { class: "cs-zone is-act", hidden: true }), tick: h("i", { class: "cs-at", hidden: true }) };
+  const track = h("span", { class: "cs-track", "aria-hidden": "true" }, bar, zones.ask, zones.act, was, zones.tick);
+  return { el: h("li", { class: "cs-row" }, name, track, fig), name, bar, was, fig, zones };
 }
 
 /** The rows of a question that has no answer yet. */

@@ -11,6 +11,7 @@ export function makeApi(server, root) {
   return {
     ask: (payload) => call("ask", payload),
     about: () => call("about"),
+    badges: (payload) => call("badges", payload),
     look: (payload) => call("where", payload),
     probe: (payload) => call("probe", payload),
     probed: (payload) => call("probed", payload),

@@ -1,6 +1,7 @@
 // One question's card: id, wording, and when open its rows. A folded card holds no rows, so that 64 questions of 255
 // options stay light.
 
+import { badgeChip, badgeNote } from "./badge.js";
 import { button, fit, h, icon, iconButton, setAttr, setText, setValue } from "./dom.js";
 import { sortable } from "./drag.js";
 import { menuButton } from "./menu.js";
@@ -37,9 +38,10 @@ export class Card {
       },
     });
     this.textError = h("p", { class: "cs-error", id: `err-text-${uid}`, hidden: true });
+    this.badge = h("a", { class: "cs-q-badge", hidden: true });
     this.sum = h("div", { class: "cs-q-sum" });
     this.body = null;
-    const top = h("div", { class: "cs-q-top" }, this.type, this.id, h("span", { class: "cs-q-tools" }, this.more, this.toggle));
+    const top = h("div", { class: "cs-q-top" }, this.type, this.id, this.badge, h("span", { class: "cs-q-tools" }, this.more, this.toggle));
     this.main = h("div", { class: "cs-q-main" }, top, this.idError, this.text, this.textError, this.sum);
     this.el = h("article", { class: "cs-card cs-q" }, h("div", { class: "cs-q-side" }, this.num, this.grip), this.main);
     sortable(this.grip, { item: () => this.el, siblings: () => host.cards(), move: (step) => host.move(uid, step) });
@@ -128,6 +130,15 @@ export class Card {
     if (error.fix) {
       place.append(button("is-small", "", { onclick: () => this.#edit((q) => ({ ...q, id: error.fix.id })) }, "Use ", h("span", { class: "cs-mono", text: error.fix.label })));
     }
+  }
+
+  /** Whether this question's probabilities can be trusted: {badge, href}, or null where nothing is known. */
+  showBadge(known) {
+    this.badge.hidden = !known;
+    if (!known) return;
+    setAttr(this.badge, "href", known.href);
+    setAttr(this.badge, "title", `${badgeNote(known.badge)}. Opens Calibration`);
+    this.badge.replaceChildren(badgeChip(known.badge), h("span", { class: "cs-sr", text: `: question ${this.index + 1} in Calibration` }));
   }
 
   focusText() {

@@ -47,6 +47,11 @@ export class Editor {
     setText(this.total, questions.length ? String(questions.length) : "");
   }
 
+  /** `known`: Map uid → {badge, href}; all others show none. */
+  showBadges(known) {
+    for (const [uid, card] of this.made) card.showBadge(known.get(uid) ?? null);
+  }
+
   cards() {
     return this.store.doc.questions.map((q) => this.made.get(q.uid).el);
   }

@@ -5,6 +5,7 @@
 
 import { Answers } from "./answers.js";
 import { makeApi } from "./api.js";
+import { Badges } from "./badges.js";
 import { mountCode } from "./code_view.js";
 import { button, h, icon, setAttr, setText, setValue } from "./dom.js";
 import { Draft, restore } from "./draft.js";
@@ -56,6 +57,7 @@ class Page {
     this.saved = this.find("saved");
     this.alert = this.find("alert");
     this.editor = new Editor(root, store, config.limits);
+    this.badges = new Badges(api, this.editor);
     this.statePanel = new StatePanel(root, store);
     this.pictures = new Pictures(root, store, { limit: config.limits.images, upload: (file) => api.upload(file), url: api.pictureUrl, say: (text) => this.say(text) });
     this.examples = new ExamplePicker(root, store);
@@ -207,6 +209,7 @@ class Page {
       return { ...answer, labels, uid: question.uid };
     });
     this.answers.paint({ ...reply, answers }, sent.asked);
+    this.badges.follow(reply, sent.asked);
     this.why.painted();
     this.stands.painted();
     this.statePanel.showError(null);

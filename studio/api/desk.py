@@ -10,7 +10,7 @@ that it is `Busy` at once. When the client hangs up, its place in the queue is g
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,10 +21,11 @@ from fastapi import Request
 from model.engine import Busy, Decision, Engine
 from model.questions import FieldError, Limits, StateError
 from model.scorer import Request as Asked
+from storage.policies import Outcome
 from studio.api.bodies import Body, Wire, parse, receive
 from studio.api.errors import ClientGone
-from studio.api.policy import Outcomes, outcomes
 from studio.api.recorder import Recorder
+from studio.policy import rulings
 
 MAX_IN_PROGRESS = 128
 """Requests whose body is being received, read, or waits for the engine."""
@@ -48,7 +49,7 @@ class Decided:
 
     decision: Decision
     id: str | None = None
-    policy: Outcomes = field(default_factory=dict)
+    policy: Mapping[str, Outcome] = field(default_factory=dict)
 
 
 class Desk:
@@ -89,7 +90,8 @@ class Desk:
 
     def _finish(self, decision: Decision, files: tuple[bytes, ...]) -> Decided:
         """What the database adds to a decision."""
-        return Decided(decision, self.recorder.keep(decision, files), outcomes(self.recorder.database, decision))
+        said = {key: ruling.outcome for key, ruling in rulings(self.recorder.database, decision).items()}
+        return Decided(decision, self.recorder.keep(decision, files), said)
 
     async def _answer(self, http: Request, asked: Asked) -> Decision:
         answer = asyncio.wrap_future(self.engine.submit(asked))

@@ -21,7 +21,9 @@ from fastapi.responses import JSONResponse, Response
 from model.questions import Json, StateError
 from studio import look, rooms
 from studio.api.errors import ApiError
+from studio.pages.calibration_data import Shelf
 from studio.pages.design_ask import Asker
+from studio.pages.design_badges import badge_functions
 from studio.pages.design_examples import list_examples, load_example
 from studio.pages.design_history import history_functions
 from studio.pages.design_keep import Keeper, load_draft, save_draft
@@ -40,10 +42,10 @@ import(`${root}/studio/scripts/__VERSION__/design/main.js`)
 """
 
 
-def page(studio: Studio) -> None:
+def page(studio: Studio, shelf: Shelf) -> None:
     """The page, inside `gr.Blocks`."""
     gallery = Gallery(studio.database)
-    asker = Asker(studio.engine, studio.settings.limits, gallery)
+    asker = Asker(studio.engine, studio.settings.limits, gallery, studio.database)
     keeper = Keeper(studio.database, asker)
 
     async def ask(payload: Json) -> Json:
@@ -77,6 +79,7 @@ def page(studio: Studio) -> None:
     functions += history_functions(studio.database)
     functions += recording_functions(studio.database, every=studio.settings.record)
     functions += why_functions(asker)
+    functions += badge_functions(shelf)
     limits = json.dumps(asdict(studio.settings.limits))
     # How code gets in, for the code that the page gives: with a key, not at all, or just so.
     entry = '"key"' if studio.settings.api_key else '"closed"' if studio.settings.users else '"open"'

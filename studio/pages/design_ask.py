@@ -8,11 +8,13 @@ on exactly the answer that a person saw; `Asker.decided` gives one back, or deci
 
 payload  {seq, key, run, questions, state, plain, pictures, allow_cut}; questions in order, each {id, type,
          instructions?, criteria? | options?}: `options` are [name, description] pairs, for an object keeps no order
-reply    {seq, run, fingerprint, answers, tokens, reused, ms, cut, words}
+reply    {seq, run, fingerprint, asked, answers, tokens, reused, ms, cut, words}
          or {seq, error: {kind, message, errors?, tokens?, can_cut?, cut?}}
          reused: how many of the tokens had been read before, so that this run did not pay for them; null from a scorer
          that does not tell
          cut: {tokens, spans}: what is not read, or would not be; spans of the state as it was typed
+         asked: the hash of the questions, under which badges (`studio.pages.design_badges`) are asked for
+         answers: each with `policy`, {outcome, act, refuse} or null (`studio.policy`)
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import json
 import logging
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -41,12 +44,15 @@ from model.questions import (
     StateError,
     parse_questions,
     render,
+    schema_hash,
 )
 from model.scorer import Request
 from model.state import Cut, TooLong, parse_state
+from storage.database import Database
 from studio.api.strict_json import parse_object
 from studio.pages.design_pictures import Gallery
 from studio.pages.design_places import Places
+from studio.policy import Ruling, rulings
 
 log = logging.getLogger(__name__)
 
@@ -107,8 +113,9 @@ _KINDS = {NotReady: "loading", Busy: "busy", Superseded: "superseded"}
 class Asker:
     """See the module's contract."""
 
-    def __init__(self, engine: Engine, limits: Limits, gallery: Gallery) -> None:
+    def __init__(self, engine: Engine, limits: Limits, gallery: Gallery, database: Database) -> None:
         self.engine = engine
+        self._database = database
         self._limits = limits
         self._gallery = gallery
         self._lock = threading.Lock()
@@ -132,7 +139,8 @@ class Asker:
             log.exception("a request of the page failed")
             return {"seq": seq, "error": FAILED}
         self._remember(str(ask.run), decision)
-        return {"seq": seq, **_reply(ask, decision)}
+        said = await to_thread.run_sync(rulings, self._database, decision)
+        return {"seq": seq, **_reply(ask, decision, said)}
 
     async def decided(self, ask: Ask, fingerprint: str) -> Decision:
         """The decision of a run that was painted. Raises Gone, or what the engine raises."""
@@ -216,13 +224,15 @@ def _cut(ask: Ask, state: Json, cut: Cut) -> dict[str, Json]:
     return {"tokens": cut.tokens, "spans": [list(span) for span in Places(ask.state, state).after(cut.start)]}
 
 
-def _reply(ask: Ask, decision: Decision) -> dict[str, Any]:
+def _reply(ask: Ask, decision: Decision, said: Mapping[str, Ruling]) -> dict[str, Any]:
     length = len(render(decision.state.value)) if decision.looked else 0
     return {
         "run": str(ask.run),
         "fingerprint": decision.scorer.fingerprint,
+        "asked": schema_hash(decision.questions),
         "answers": [
-            _answer(answer, _read(decision.looked.get(key, ()), length)) for key, answer in decision.answers.items()
+            _answer(answer, _read(decision.looked.get(key, ()), length), said.get(key))
+            for key, answer in decision.answers.items()
         ],
         "tokens": asdict(decision.tokens),
         "reused": decision.reused if decision.scorer.kind == "clef" or decision.reused else None,
@@ -232,7 +242,7 @@ def _reply(ask: Ask, decision: Decision) -> dict[str, Any]:
     }
 
 
-def _answer(answer: Answer, read: list[int] | None) -> dict[str, Any]:
+def _answer(answer: Answer, read: list[int] | None, ruling: Ruling | None) -> dict[str, Any]:
     return {
         "type": answer.type,
         "options": list(answer.options),
@@ -240,6 +250,7 @@ def _answer(answer: Answer, read: list[int] | None) -> dict[str, Any]:
         "legend": list(answer.legend),
         "confidence": answer.confidence("typesafe"),
         "read": read,
+        "policy": None if ruling is None else asdict(ruling),
     }
 
 

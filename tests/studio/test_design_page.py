@@ -40,7 +40,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def asker(database: Database, engine: Engine) -> Asker:
-    return Asker(engine, CLEF_LIMITS, Gallery(database))
+    return Asker(engine, CLEF_LIMITS, Gallery(database), database)
 
 
 def payload(**more: Any) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def test_nonsense_gets_a_sentence_and_no_exception(asker: Asker, nonsense: Any) 
 def test_while_loading_the_page_is_told_so(database: Database) -> None:
     engine = Engine(lambda _: (_ for _ in ()).throw(FileNotFoundError("no weights here")))
     engine.wait_ready(30)
-    error = asyncio.run(Asker(engine, CLEF_LIMITS, Gallery(database)).ask(payload()))["error"]
+    error = asyncio.run(Asker(engine, CLEF_LIMITS, Gallery(database), database).ask(payload()))["error"]
     assert (error["kind"], error["message"]) == ("loading", "no weights here")
 
 
@@ -167,7 +167,7 @@ def test_a_label_of_an_answer_that_nobody_remembers_is_decided_again(
     database: Database, engine: Engine, asker: Asker
 ) -> None:
     asked = payload()
-    forgetful = Keeper(database, Asker(engine, CLEF_LIMITS, Gallery(database)))
+    forgetful = Keeper(database, Asker(engine, CLEF_LIMITS, Gallery(database), database))
     assert "label" in asyncio.run(forgetful.label(label(asked)))
     other = asyncio.run(forgetful.label(label(payload(), fingerprint="1" * 64)))
     assert other["error"]["message"].startswith("Another model answers now")

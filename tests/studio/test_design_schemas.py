@@ -66,7 +66,7 @@ def request(**more: Any) -> dict[str, Any]:
 
 def keep(database: Database, engine: Engine, schema: str | None = None, **more: Any) -> dict[str, Any]:
     """Asks and keeps a run; returns the reply."""
-    keeper = Keeper(database, Asker(engine, CLEF_LIMITS, Gallery(database)))
+    keeper = Keeper(database, Asker(engine, CLEF_LIMITS, Gallery(database), database))
     given = {"request": request(**more), "fingerprint": "0" * 64, "schema_id": schema}
     return asyncio.run(keeper.keep_run(given))
 
@@ -122,7 +122,7 @@ def test_a_kept_run_is_in_the_history_and_can_be_let_go(database: Database, engi
     assert (found["json"], found["state"]) == (True, '{\n  "b": 1.0,\n  "a": 2\n}')
     assert found["questions"] == QUESTIONS
     assert [a["options"] for a in found["answers"]] == [["true", "false"], ["zeta", "2", "alpha"], ["0", "1"]]
-    Keeper(database, Asker(engine, CLEF_LIMITS, Gallery(database))).drop_run({"run": run})
+    Keeper(database, Asker(engine, CLEF_LIMITS, Gallery(database), database)).drop_run({"run": run})
     assert call("runs", schema_id=key) == {"runs": [], "more": False}
 
 
@@ -137,7 +137,7 @@ def test_the_history_comes_in_portions(database: Database, engine: Engine, call:
 def test_a_run_stays_under_the_schema_that_it_was_first_kept_under(
     database: Database, engine: Engine, call: Any
 ) -> None:
-    keeper = Keeper(database, Asker(engine, CLEF_LIMITS, Gallery(database)))
+    keeper = Keeper(database, Asker(engine, CLEF_LIMITS, Gallery(database), database))
     asked = request()
     key = str(uuid.uuid4())
 

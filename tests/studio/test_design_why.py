@@ -54,7 +54,7 @@ def engine(scorer: Gated) -> Iterator[Engine]:
 @pytest.fixture
 def why(engine: Engine, tmp_path: Path) -> Iterator[Why]:
     with Database.open(tmp_path) as database:
-        yield Why(Asker(engine, CLEF_LIMITS, Gallery(database)))
+        yield Why(Asker(engine, CLEF_LIMITS, Gallery(database), database))
 
 
 def until(why: Why, probe: str, done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def test_it_says_that_the_model_loads(tmp_path: Path) -> None:
 
     engine = Engine(load)
     with Database.open(tmp_path) as database:
-        why = Why(Asker(engine, CLEF_LIMITS, Gallery(database)))
+        why = Why(Asker(engine, CLEF_LIMITS, Gallery(database), database))
         asked = {"request": payload(), "what": "stands", "fingerprint": "", "question": "spam", "option": "true"}
         for reply in (asyncio.run(why.look(asked)), asyncio.run(why.probe(asked))):
             assert reply["error"]["kind"] == "loading"

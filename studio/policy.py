@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TypeAlias
+from dataclasses import dataclass
 
 from model.engine import Decision
 from model.questions import schema_hash
@@ -20,16 +20,27 @@ from storage.policies import Outcome, policy_in_force
 
 log = logging.getLogger(__name__)
 
-Outcomes: TypeAlias = Mapping[str, Outcome]
-"""By question id, in request order."""
+
+@dataclass(frozen=True)
+class Ruling:
+    """What a policy says to one answer, and its thresholds on the leading option's probability (None: never)."""
+
+    outcome: Outcome
+    act: float | None
+    refuse: float | None
 
 
-def outcomes(database: Database, decision: Decision) -> Outcomes:
-    """See the module's contract."""
+def rulings(database: Database, decision: Decision) -> Mapping[str, Ruling]:
+    """By question id, in request order; see the module's contract."""
     try:
         found = policy_in_force(database, questions=schema_hash(decision.questions), scorer=decision.scorer.fingerprint)
     except DatabaseError as error:
         log.error("the policies could not be read: %s", error)
         return {}
-    said = {question: found.outcome(question, answer) for question, answer in decision.answers.items()}
-    return {question: outcome for question, outcome in said.items() if outcome is not None}
+    said = {}
+    for question, answer in decision.answers.items():
+        outcome = found.outcome(question, answer)
+        if outcome is not None:
+            policy = found.policies[question]
+            said[question] = Ruling(outcome, policy.act, policy.refuse)
+    return said
