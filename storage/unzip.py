@@ -2,14 +2,16 @@
 
 Contract
 --------
-Only tables and pictures are unpacked, below the folder that is given, under names that cannot lead out of it; other
-entries are skipped. Sizes are counted while unpacking, not believed.
+Only tables, pictures and what a dataset's format keeps beside its rows are unpacked, below the folder that is given,
+under names that cannot lead out of it; other entries are skipped. Sizes are counted while unpacking, not believed.
 """
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from storage.errors import InvalidValue
@@ -18,6 +20,23 @@ from storage.tabular import PICTURES, TABLES
 ENTRIES = 200_000
 BYTES = 8 << 30
 """Unpacked."""
+BESIDE = (".yaml", ".yml")
+"""The tasks of laya-finetune; what the other formats keep beside their rows is JSON, and so passes as a table."""
+
+_BROKEN = (
+    zipfile.BadZipFile,
+    # Encrypted; and (as NotImplementedError, a RuntimeError) compressed in a way that Python does not know.
+    RuntimeError,
+    # Cut off inside an entry.
+    EOFError,
+    # A name that is not the UTF-8 it claims to be, or an entry that begins before the file does.
+    ValueError,
+    # Broken inside an entry, as deflate, LZMA and bzip2 say it. A full disk is an OSError too, and says so.
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+)
+"""What zipfile raises for files that are damaged: found by damaging some."""
 
 
 def unzip(path: Path, folder: Path, *, most_bytes: int = BYTES, most_entries: int = ENTRIES) -> int:
@@ -27,7 +46,11 @@ def unzip(path: Path, folder: Path, *, most_bytes: int = BYTES, most_entries: in
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():
                 name = PurePosixPath(entry.filename.replace("\\", "/"))
-                if entry.is_dir() or name.suffix.lower() not in (*TABLES, *PICTURES) or name.name.startswith("."):
+                if (
+                    entry.is_dir()
+                    or name.suffix.lower() not in (*TABLES, *PICTURES, *BESIDE)
+                    or name.name.startswith(".")
+                ):
                     continue
                 if name.is_absolute() or ".." in name.parts or "__MACOSX" in name.parts or ":" in str(name):
                     continue
@@ -42,8 +65,10 @@ def unzip(path: Path, folder: Path, *, most_bytes: int = BYTES, most_entries: in
                 left -= target.stat().st_size
                 if left < 0:
                     raise InvalidValue("file", f"{path.name} unpacks to more than {most_bytes >> 20:,} MB")
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
-        raise InvalidValue("file", f"{path.name} cannot be unpacked: {error}") from None
+    except InvalidValue:
+        raise
+    except _BROKEN as error:
+        raise InvalidValue("file", f"{path.name} cannot be unpacked: {str(error) or 'it ends too early'}") from None
     if not count:
         raise InvalidValue("file", f"{path.name} holds no table and no pictures")
     return count

@@ -17,8 +17,8 @@ from pathlib import Path
 from model.questions import Json, Questions, parse_questions, questions_json
 from storage.datasets.example import Example, LabelError, as_object, from_meta, meta_of, option_of
 from storage.datasets.formats import BadRow, Pictures, Plan, Refused, Writer
-from storage.datasets.lines import LineFile, Row, read_lines, split_files
-from storage.datasets.schema_folders import schema_folder, schema_folders
+from storage.datasets.lines import LineFile, Row
+from storage.datasets.schema_folders import check_cases, read_cases, schema_folder
 from storage.schemas import ANY_SIZE
 
 CONFIG = "questions.json"
@@ -38,31 +38,11 @@ class JevEval:
 
     def check(self, folder: Path) -> list[str]:
         """See `Format`."""
-        found = []
-        for inner in schema_folders(folder, CONFIG):
-            questions = json.loads((inner / CONFIG).read_text(encoding="utf-8")).get("questions")
-            for path in split_files(inner):
-                for number, row in read_lines(path):
-                    where = f"{path.relative_to(folder)}:{number}"
-                    broken = [str(row)] if isinstance(row, ValueError) else _problems(row, questions)
-                    found += [f"{where}: {problem}" for problem in broken]
-        return found
+        return list(check_cases(folder, CONFIG, lambda row, config, _: _problems(row, config.get("questions"))))
 
     def read(self, folder: Path, pictures: Pictures, bad: Callable[[BadRow], None]) -> Iterator[tuple[str, Example]]:
         """See `Format`. A score's label may also be a level's number."""
-        for inner in schema_folders(folder, CONFIG):
-            raw = json.loads((inner / CONFIG).read_text(encoding="utf-8"))["questions"]
-            questions = parse_questions(raw, limits=ANY_SIZE)
-            for path in split_files(folder if folder.is_file() else inner):
-                for number, row in read_lines(path):
-                    try:
-                        if isinstance(row, ValueError):
-                            raise row
-                        found = _example(row, f"{path.stem}-{number}", questions)
-                    except ValueError as error:
-                        bad(BadRow(path.name, number, str(error)))
-                    else:
-                        yield path.stem, found
+        return read_cases(folder, CONFIG, _questions, _example, bad)
 
 
 class _Writer:
@@ -123,6 +103,11 @@ def _problems(row: Json, questions: Json) -> list[str]:
         elif question["type"] == "score" and criteria.count(gold) > 1:
             found.append(f"labels.{key}: two levels say the same, so jev-eval cannot tell them apart")
     return found
+
+
+def _questions(config: dict[str, Json]) -> Questions:
+    """The questions of a config. Raises QuestionsError."""
+    return parse_questions(config.get("questions"), limits=ANY_SIZE)
 
 
 def _example(row: Json, id: str, questions: Questions) -> Example:

@@ -24,10 +24,12 @@ from typing import IO
 import yaml
 
 from model.questions import Json, Option, Question, Questions, Score, parse_questions, render
+from storage.datasets.beside import read_beside
 from storage.datasets.example import Example, LabelError, as_object, from_meta, meta_of
 from storage.datasets.formats import BadRow, Pictures, Plan, Refused, Writer
-from storage.datasets.lines import LineFile, Row, dump, read_lines, split_files
-from storage.datasets.schema_folders import schema_folder, schema_folders
+from storage.datasets.lines import LineFile, Row, dump
+from storage.datasets.schema_folders import check_cases, read_cases, schema_folder, schema_folders
+from storage.errors import InvalidValue
 from storage.schemas import ANY_SIZE
 
 TASK = "task.yaml"
@@ -52,30 +54,12 @@ class LayaFinetune:
         """See `Format`."""
         found = []
         for inner in schema_folders(folder, TASK):
-            task = yaml.safe_load((inner / TASK).read_text(encoding="utf-8"))
-            found += _task_problems(task)
-            for path in split_files(inner):
-                for number, row in read_lines(path):
-                    where = f"{path.relative_to(folder)}:{number}"
-                    broken = [str(row)] if isinstance(row, ValueError) else _problems(row, task, path.stem != "test")
-                    found += [f"{where}: {problem}" for problem in broken]
-        return found
+            found += _task_problems(read_beside(inner / TASK))
+        return found + list(check_cases(folder, TASK, lambda row, task, split: _problems(row, task, split != "test")))
 
     def read(self, folder: Path, pictures: Pictures, bad: Callable[[BadRow], None]) -> Iterator[tuple[str, Example]]:
         """See `Format`. The task file must lie beside the cases."""
-        for inner in schema_folders(folder, TASK):
-            task = yaml.safe_load((inner / TASK).read_text(encoding="utf-8"))
-            questions = _questions(task)
-            for path in split_files(folder if folder.is_file() else inner):
-                for number, row in read_lines(path):
-                    try:
-                        if isinstance(row, ValueError):
-                            raise row
-                        found = _example(row, f"{path.stem}-{number}", questions, task)
-                    except ValueError as error:
-                        bad(BadRow(path.name, number, str(error)))
-                    else:
-                        yield path.stem, found
+        return read_cases(folder, TASK, _loaded, _example, bad)
 
 
 class _Writer:
@@ -261,29 +245,39 @@ def _problems(row: Json, task: Json, graded: bool) -> list[str]:
     return found
 
 
-def _questions(task: Json) -> Questions:
-    """The questions of a task file. Raises QuestionsError, ValueError."""
-    if not isinstance(task, dict) or not isinstance(task.get("questions"), dict):
-        raise ValueError(f"{TASK} holds no questions")
+def _loaded(task: dict[str, Json]) -> tuple[Questions, dict[str, Json]]:
+    """The questions of a task file, and the file. Raises QuestionsError, InvalidValue."""
+    if not isinstance(task.get("questions"), dict):
+        raise InvalidValue("file", f"{TASK} holds no questions")
     raw = {}
     for key, question in task["questions"].items():
+        if not isinstance(question, dict):
+            raise InvalidValue("file", f"{TASK}: question {key} must be an object")
         body = {"type": question.get("type"), "instructions": question.get("instructions")}
         if question.get("type") == "noul":
             body["criteria"] = question.get("criteria")
         else:
-            named = question.get("options" if question.get("type") == "choice" else "levels") or {}
+            named = question.get("options" if question.get("type") == "choice" else "levels")
+            if not isinstance(named, dict):
+                raise InvalidValue("file", f"{TASK}: question {key} must name its answers")
             said = {str(k): v.get("criteria") if isinstance(v, dict) else v for k, v in named.items()}
             body["criteria"] = said if question.get("type") == "choice" else list(said.values())
         raw[key] = body
-    return parse_questions(raw, limits=ANY_SIZE)
+    return parse_questions(raw, limits=ANY_SIZE), task
 
 
-def _example(row: Json, id: str, questions: Questions, task: Json) -> Example:
+def _example(row: Json, id: str, loaded: tuple[Questions, dict[str, Json]]) -> Example:
+    questions, task = loaded
     if not isinstance(row, dict) or not isinstance(row.get("fields"), dict):
         raise ValueError("must be an object with fields and answers")
+    if not isinstance(row.get("answers") or {}, dict):
+        raise ValueError("answers: must be an object that maps questions to answers")
     meta = as_object(row.get("meta"))
     coded = list(meta["json"]) if isinstance(meta.get("json"), list) else []
-    fields = {name: json.loads(text) if name in coded else text for name, text in row["fields"].items()}
+    fields = {
+        name: json.loads(text) if name in coded and isinstance(text, str) else text
+        for name, text in row["fields"].items()
+    }
     state = next(iter(fields.values())) if meta.get("whole") is True and len(fields) == 1 else fields
     labels = {}
     for key, value in (row.get("answers") or {}).items():

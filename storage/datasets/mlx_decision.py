@@ -17,6 +17,7 @@ from pathlib import Path
 
 from model.questions import Json, Questions, questions_json
 from storage.datasets import rules
+from storage.datasets.beside import read_beside
 from storage.datasets.example import Example, from_meta, labels_of, meta_of
 from storage.datasets.formats import Pictures, Plan
 from storage.datasets.lines import LineFormat, LineWriter, Row, hard_labels, read_lines, split_files
@@ -78,11 +79,11 @@ class MlxDecision(LineFormat):
     def asked(self, folder: Path) -> Json | None:
         """See `LineFormat`."""
         path = folder / DESCRIPTION
-        return json.loads(path.read_text(encoding="utf-8")).get("questions") if path.is_file() else None
+        return read_beside(path).get("questions") if path.is_file() else None
 
     def check(self, folder: Path) -> list[str]:
         """See `Format`."""
-        body = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        body = read_beside(folder / DESCRIPTION)
         found = [f"{DESCRIPTION}: format must be {FORMAT}"] if body.get("format") != FORMAT else []
         shared = body.get("questions")
         seen: dict[str, str] = {}

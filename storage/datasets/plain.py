@@ -23,6 +23,7 @@ from storage.datasets.cells import plain, safe
 from storage.datasets.example import META, Example, from_meta, labels_of, meta_of, soft_of
 from storage.datasets.formats import BadRow, PictureFolder, Pictures, Plan, Writer, read_pictures
 from storage.datasets.lines import LineFormat, Row
+from storage.errors import InvalidValue
 from storage.schemas import ANY_SIZE
 
 SCHEMAS = "schemas.json"
@@ -102,8 +103,7 @@ class PlainCsv:
     def read(self, folder: Path, pictures: Pictures, bad: Callable[[BadRow], None]) -> Iterator[tuple[str, Example]]:
         """See `Format`."""
         base = folder.parent if folder.is_file() else folder
-        listed = json.loads((base / SCHEMAS).read_text(encoding="utf-8"))
-        schemas = [parse_questions(raw, limits=ANY_SIZE) for raw in listed]
+        schemas = [parse_questions(raw, limits=ANY_SIZE) for raw in _listed(base / SCHEMAS)]
         for path in [folder] if folder.is_file() else _files(folder):
             for number, row in _rows(path):
                 try:
@@ -151,6 +151,16 @@ class _Writer:
 
 def _json(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _listed(path: Path) -> list[Json]:
+    try:
+        listed = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidValue("file", f"{SCHEMAS} cannot be read: {error}") from None
+    if not isinstance(listed, list):
+        raise InvalidValue("file", f"{SCHEMAS} must hold a list of schemas")
+    return listed
 
 
 def _files(folder: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import zipfile
 from datetime import datetime
 from pathlib import Path
@@ -162,6 +163,28 @@ def test_a_bomb_is_refused(tmp_path: Path) -> None:
         unzip(_write(tmp_path, "b.zip", "no"), tmp_path / "to")
     with pytest.raises(InvalidValue, match="no table and no pictures"):
         unzip(_zip(tmp_path / "c.zip", **{"readme.md": b"x"}), tmp_path / "to")
+
+
+@pytest.mark.parametrize(
+    "method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA], ids=lambda m: f"m{m}"
+)
+def test_a_damaged_zip_is_unpacked_or_refused_in_words(method: int, tmp_path: Path) -> None:
+    draw = random.Random(method)
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("a/é.csv", "text,label\n" + "hello world,1\n" * 100)
+        archive.writestr("b.csv", draw.randbytes(300))
+    whole, refused = path.read_bytes(), 0
+    for turn in range(300):
+        damaged = bytearray(whole)
+        for _ in range(draw.choice((1, 1, 2, 4))):
+            damaged[draw.randrange(len(damaged))] = draw.randrange(256)
+        path.write_bytes(damaged if turn % 10 else damaged[: draw.randrange(len(damaged))])
+        try:
+            unzip(path, tmp_path / "to")
+        except InvalidValue:
+            refused += 1
+    assert refused > 50
 
 
 @pytest.mark.parametrize(
