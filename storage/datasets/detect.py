@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from storage.datasets import jev_eval, laya, mlx_decision, plain
+from storage.datasets import hf_parquet, jev_eval, laya, mlx_decision, plain
 from storage.datasets.formats import Format
 from storage.datasets.lines import read_lines, split_files
 from storage.datasets.registry import FORMATS
@@ -26,7 +26,7 @@ def detect(path: Path) -> Format | None:
             continue
         if (folder / marker).is_file() or (path.is_dir() and any(folder.glob(f"schema-*/{marker}"))):
             return FORMATS[name]
-    parquet = [path] if path.suffix == ".parquet" else sorted(path.glob("data/*.parquet")) if path.is_dir() else []
+    parquet = hf_parquet.files(path) if path.is_dir() or path.suffix == ".parquet" else []
     if parquet:
         import pyarrow.parquet as pq
 

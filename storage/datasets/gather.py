@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -46,7 +46,12 @@ CHUNK = 400
 DELETED = "its state was deleted"
 DISAGREE = "people disagree and nobody has settled it"
 UNNAMED = "labelled, but nobody names the right answer"
-OTHER_STREAM = "labelled in a stream that was not chosen"
+WITHDRAWN = "its labels were withdrawn"
+
+
+def other_stream(streams: Collection[str]) -> str:
+    """The reason of a decision that is labelled in these streams only, none of which was chosen."""
+    return f"labelled in streams that were not chosen ({', '.join(s for s in SAMPLED_BY if s in streams)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,24 +135,73 @@ def read_marks(database: Database) -> Marks:
 
 @dataclass(frozen=True)
 class Labelled:
-    """A set of questions under which something is labelled: `rows` decisions have a label."""
+    """A set of questions under which something is labelled: `rows` decisions have a label, `streams` counts them by
+    stream (one decision may be in several), and they were made from `first` to `last`."""
 
     sha256: str
     questions: Questions
     rows: int
+    streams: Mapping[str, int] = field(default_factory=dict)
+    first: datetime | None = None
+    last: datetime | None = None
 
 
 def labelled_schemas(database: Database) -> list[Labelled]:
     """The sets of questions that have labels, those with most first."""
     with database.read_session() as session:
         count = sa.func.count(sa.distinct(col(LabelRow.decision)))
-        query = (
-            sa.select(col(DecisionRow.questions), count)
-            .join(LabelRow, col(LabelRow.decision) == col(DecisionRow.serial))
-            .group_by(col(DecisionRow.questions))
-            .order_by(count.desc())
+        key, made = col(DecisionRow.questions), col(DecisionRow.created)
+        joined = sa.select(key, count, sa.func.min(made), sa.func.max(made)).join(
+            LabelRow, col(LabelRow.decision) == col(DecisionRow.serial)
         )
-        return [Labelled(key, read_questions(session, key), rows) for key, rows in session.execute(query)]
+        streams: dict[str, dict[str, int]] = {}
+        by_stream = (
+            sa.select(key, col(LabelRow.source), count)
+            .join(LabelRow, col(LabelRow.decision) == col(DecisionRow.serial))
+            .group_by(key, col(LabelRow.source))
+        )
+        for asked, stream, rows in session.execute(by_stream):
+            streams.setdefault(asked, {})[stream] = rows
+        return [
+            Labelled(asked, read_questions(session, asked), rows, streams[asked], first, last)
+            for asked, rows, first, last in session.execute(joined.group_by(key).order_by(count.desc()))
+        ]
+
+
+@dataclass(frozen=True)
+class Aside:
+    """Decisions of a recipe's schema versions that it does not even look at: without any label (`unlabelled`, within
+    the dates), and labelled but made at another time (`outside`)."""
+
+    unlabelled: int
+    outside: int
+
+
+def count_aside(database: Database, recipe: Recipe) -> Aside:
+    """What a recipe never comes to see."""
+    marks = recipe.marks or read_marks(database)
+    serial, made = col(DecisionRow.serial), col(DecisionRow.created)
+    within = sa.and_(
+        *([made >= recipe.since] if recipe.since is not None else []),
+        *([made < recipe.until] if recipe.until is not None else []),
+        sa.true(),
+    )
+    labelled = _judged(marks)
+    of = (serial <= marks.decision, col(DecisionRow.questions).in_(recipe.questions))
+    with database.read_session() as session:
+        counts = [
+            session.scalar(sa.select(sa.func.count()).select_from(DecisionRow).where(*of, *which)) or 0
+            for which in ((within, ~labelled), (~within, labelled))
+        ]
+    return Aside(*counts)
+
+
+def _judged(marks: Marks) -> sa.ColumnElement[bool]:
+    """Whether anybody said anything of a decision."""
+    serial = col(DecisionRow.serial)
+    labelled = sa.exists().where(col(LabelRow.decision) == serial, col(LabelRow.serial) <= marks.label)
+    decided = sa.exists().where(col(VerdictRow.decision) == serial, col(VerdictRow.serial) <= marks.verdict)
+    return labelled | decided
 
 
 def gather(database: Database, recipe: Recipe, left_out: Callable[[str, str], None]) -> Iterator[Example]:
@@ -182,13 +236,11 @@ def gather(database: Database, recipe: Recipe, left_out: Callable[[str, str], No
 
 def _chunk(session: Session, recipe: Recipe, marks: Marks, after: int) -> Sequence[DecisionRow]:
     serial = col(DecisionRow.serial)
-    labelled = sa.exists().where(col(LabelRow.decision) == serial, col(LabelRow.serial) <= marks.label)
-    decided = sa.exists().where(col(VerdictRow.decision) == serial, col(VerdictRow.serial) <= marks.verdict)
     query = select(DecisionRow).where(
         serial > after,
         serial <= marks.decision,
         col(DecisionRow.questions).in_(recipe.questions),
-        labelled | decided,
+        _judged(marks),
     )
     if recipe.since is not None:
         query = query.where(col(DecisionRow.created) >= recipe.since)
@@ -233,7 +285,7 @@ def _example(row: DecisionRow, parts: _Parts, recipe: Recipe, questions: Questio
     chosen = [label for label in standing if label.source in recipe.streams]
     verdicts = parts.verdicts.get(serial, {})
     if not chosen and not verdicts:
-        return OTHER_STREAM if standing else "its labels were withdrawn"
+        return other_stream({label.source for label in standing}) if standing else WITHDRAWN
     if row.redacted is not None or serial not in parts.states:
         return DELETED
     labels, soft, disagreed = {}, {}, False

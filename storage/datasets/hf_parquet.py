@@ -54,7 +54,7 @@ class HfParquet:
     def check(self, folder: Path) -> list[str]:
         """See `Format`: the columns, JSON that reads back, labels that fit, and bytes in every picture."""
         found = []
-        for path in _files(folder):
+        for path in files(folder):
             file = pq.ParquetFile(path)
             if file.schema_arrow.metadata is None or b"huggingface" not in file.schema_arrow.metadata:
                 found.append(f"{path.name}: names no features, so pictures would open as bytes")
@@ -73,7 +73,7 @@ class HfParquet:
     def read(self, folder: Path, pictures: Pictures, bad: Callable[[BadRow], None]) -> Iterator[tuple[str, Example]]:
         """See `Format`."""
         wires = Wires()
-        for path in _files(folder):
+        for path in files(folder):
             split = re.sub(r"-\d{5}-of-\d{5}$", "", path.stem)
             for number, row in _rows(pq.ParquetFile(path)):
                 try:
@@ -137,7 +137,8 @@ def _text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _files(folder: Path) -> list[Path]:
+def files(folder: Path) -> list[Path]:
+    """The Parquet files of a folder or of its `data`; a file is itself."""
     if folder.is_file():
         return [folder]
     return sorted((folder / "data" if (folder / "data").is_dir() else folder).glob("*.parquet"))

@@ -3,7 +3,8 @@
 Contract
 --------
 * `survey` says what a recipe gives now, without keeping anything. `freeze` keeps the recipe with its marks, counts and
-  hash. `open_version` works the rows out again and refuses if the hash differs (cases were deleted since).
+  hash; where the newest version of that name has the same recipe and the same hash, that one is it.
+* `open_version` works the rows out again and refuses if the hash differs (cases were deleted since).
 * The hash covers ids, sides, states, pictures, questions and labels of all rows, whatever their order.
 * Working out a version takes one pass over the rows and 512 bytes per row for near-duplicates; an export one more.
 """
@@ -25,6 +26,7 @@ from sqlmodel import col, select
 from model.questions import Json, Questions, schema_hash
 from storage.database import Database
 from storage.datasets.card import write_card
+from storage.datasets.changes import same_recipe
 from storage.datasets.example import Example
 from storage.datasets.formats import SPLITS, Exported, Format, Plan, export
 from storage.datasets.gather import Recipe, case_of, gather, parse_recipe, read_marks
@@ -161,9 +163,16 @@ def _count(found: Survey, example: Example) -> None:
 
 
 def freeze(
-    database: Database, recipe: Recipe, *, id: str | None = None, progress: Progress | None = None
+    database: Database,
+    recipe: Recipe,
+    *,
+    id: str | None = None,
+    found: Survey | None = None,
+    progress: Progress | None = None,
 ) -> DatasetVersion:
     """Keeps a recipe with what it gives now; the same `id` again is the version that is there.
+
+    `found`: what was surveyed just now, if it was; the version then holds exactly that.
 
     Raises
     ------
@@ -173,17 +182,20 @@ def freeze(
     with database.read_session() as session:
         if (kept := session.get(DatasetRow, key)) is not None:
             return _view(kept)
-    found = survey(database, recipe, progress)
+    found = found or survey(database, recipe, progress)
+    marked = replace(recipe, marks=found.recipe.marks)
     with database.write_session() as session:
         newest = session.exec(
-            select(DatasetRow.number).where(DatasetRow.name == recipe.name).order_by(col(DatasetRow.number).desc())
+            select(DatasetRow).where(DatasetRow.name == recipe.name).order_by(col(DatasetRow.number).desc())
         ).first()
+        if newest is not None and newest.sha256 == found.sha256 and same_recipe(parse_recipe(newest.recipe), recipe):
+            return _view(newest)
         row = DatasetRow(
             id=key,
             name=recipe.name,
-            number=(newest or 0) + 1,
+            number=1 if newest is None else newest.number + 1,
             sha256=found.sha256,
-            recipe=found.recipe.json(),
+            recipe=marked.json(),
             summary=found.json(),
         )
         session.add(row)

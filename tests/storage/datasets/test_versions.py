@@ -14,14 +14,18 @@ import yaml
 
 from model.scorer import ScorerInfo
 from storage.database import Database
+from storage.datasets.changes import changes
+from storage.datasets.detect import detect
 from storage.datasets.gather import (
     DELETED,
     DISAGREE,
-    OTHER_STREAM,
     UNNAMED,
+    Aside,
     Recipe,
+    count_aside,
     gather,
     labelled_schemas,
+    other_stream,
     parse_recipe,
 )
 from storage.datasets.registry import FORMATS
@@ -33,6 +37,7 @@ from storage.errors import Conflict, InvalidValue, NotFound
 from storage.labels import add_label
 from storage.tables import DecisionBodyRow, VerdictRow
 from tests.storage.conftest import MakeRecord
+from tests.storage.datasets.examples import Album
 
 
 class Desk:
@@ -86,7 +91,7 @@ def test_agreed_answers_go_in_and_the_others_are_told(desk: Desk) -> None:
     recipe = desk.recipe(streams=("volunteered", "audit"))
     found, out = _gathered(desk, recipe)
     assert {key: dict(e.labels) for key, e in found.items()} == {agreed: {"refund": "true"}, settled: {"team": "10"}}
-    assert out == {DISAGREE: 1, UNNAMED: 1, OTHER_STREAM: 1}
+    assert out == {DISAGREE: 1, UNNAMED: 1, other_stream(["bulk"]): 1}
     assert plain not in found
     soft, _ = _gathered(desk, replace(recipe, labels="soft"))
     assert soft[divided].soft == {"team": {"2": 0.5, "billing": 0.5}}
@@ -229,3 +234,62 @@ def test_unknown_schemas_and_datasets_are_refused(database: Database) -> None:
         survey(database, Recipe(name="x", questions=("0" * 64,)))
     with pytest.raises(NotFound):
         get_dataset(database, "x@1")
+
+
+def test_the_same_again_is_the_version_that_is_there_and_else_what_changed_is_said(desk: Desk) -> None:
+    cases = _many(desk)
+    recipe = desk.recipe(split=SplitSpec(similar=None))
+    found = survey(desk.database, recipe)
+    version = freeze(desk.database, recipe, found=found)
+    again = freeze(desk.database, replace(recipe, marks=None))
+    assert (again.id, again.number) == (version.id, 1)
+    assert changes(*((v.sha256, v.recipe, v.summary) for v in (version, again))) == []
+    desk.label(cases[3], "refund", "true", by="late")
+    desk.label(desk.decide("one more"), "refund", "true")
+    later = freeze(desk.database, replace(recipe, group_field="customer.id", streams=("audit", "volunteered")))
+    assert later.number == 2
+    said = changes(*((v.sha256, v.recipe, v.summary) for v in (version, later)))
+    assert "group field: none → customer.id" in said
+    assert "label sources: volunteered, queue, audit, bulk, import → volunteered, audit" in said
+    # Two people differ about one case; another case came.
+    assert "refund = false: 14 → 13" in said
+    assert "refund = true: 26 → 27" in said
+
+
+def test_decisions_that_a_recipe_never_sees_are_counted(desk: Desk) -> None:
+    start = datetime(2026, 5, 1, tzinfo=UTC)
+    cases = [desk.decide(f"case {i}", created=start + timedelta(days=i)) for i in range(6)]
+    for case in cases[:4]:
+        desk.label(case, "refund", "true")
+    recipe = desk.recipe(since=start + timedelta(days=2))
+    assert count_aside(desk.database, recipe) == Aside(unlabelled=2, outside=2)
+    assert count_aside(desk.database, desk.recipe()) == Aside(unlabelled=2, outside=0)
+    (asked,) = labelled_schemas(desk.database)
+    assert (asked.rows, asked.streams, asked.first, asked.last) == (
+        4, {"volunteered": 4}, start, start + timedelta(days=3),
+    )  # fmt: skip
+
+
+def test_parquet_that_lies_alone_is_found(desk: Desk, tmp_path: Path) -> None:
+    _many(desk, 4)
+    export_version(desk.database, freeze(desk.database, desk.recipe()), FORMATS["hf-parquet"], tmp_path / "out")
+    assert detect(tmp_path / "out" / "data") is FORMATS["hf-parquet"]
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "text", "why"),
+    [
+        ("laya-finetune", "task.yaml", "a: [", "task.yaml cannot be read"),
+        ("laya-finetune", "task.yaml", "- a", "task.yaml must hold an object"),
+        ("laya-finetune", "task.yaml", "questions: {a: 1}", "question a must be an object"),
+        ("jev-eval", "questions.json", "{", "questions.json cannot be read"),
+        ("jev-eval", "questions.json", "[]", "questions.json must hold an object"),
+        ("mlx-decision", "dataset.json", "no", "dataset.json cannot be read"),
+        ("csv", "schemas.json", "{}", "schemas.json must hold a list"),
+    ],
+)
+def test_what_lies_beside_rows_and_is_broken_is_said(name: str, file: str, text: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text(text)
+    (tmp_path / "train.jsonl").write_text("{}\n")
+    with pytest.raises(InvalidValue, match=why):
+        list(FORMATS[name].read(tmp_path, Album(), lambda _: None))
