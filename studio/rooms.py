@@ -25,7 +25,7 @@ class Room:
     title: str
 
 
-ROOMS = (Room("design", "Design"), Room("label", "Label"), Room("calibration", "Calibration"))
+ROOMS = (Room("design", "Design"), Room("label", "Label"), Room("calibration", "Calibration"), Room("runs", "Runs"))
 """In the order of the navigation. The first one is at the root."""
 
 _BRAND = (

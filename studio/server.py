@@ -36,7 +36,7 @@ from studio.calibrations import Calibrations
 from studio.first_paint import FirstPaint
 from studio.gate import Doors, guards
 from studio.jobs import Handler, Worker
-from studio.pages import calibration, design, label, label_find, scripts
+from studio.pages import calibration, design, label, label_find, runs, scripts
 from studio.pages.calibration_data import Shelf
 from studio.runs.run import Run
 from studio.scorers import opener
@@ -93,6 +93,7 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     app.include_router(scripts.router())
     app.include_router(label_find.router(database))
     app.include_router(calibration.router(shelf))
+    app.include_router(runs.router(studio))
     return gr.mount_gradio_app(
         app,
         _pages(studio, shelf, calibrations),
@@ -121,6 +122,9 @@ def _pages(studio: Studio, shelf: Shelf, calibrations: Calibrations) -> gr.Block
     with demo.route("Calibration", "calibration"):
         Navbar(visible=False)
         calibration.page(shelf, calibrations)
+    with demo.route("Runs", "runs"):
+        Navbar(visible=False)
+        runs.page(studio)
     return demo
 
 

@@ -34,6 +34,8 @@ YES = {
 TRUTH_NAMES = ("label", "truth", "target", "answer", "class", "category", "expected", "gold")
 TEXT_NAMES = ("text", "state", "message", "body", "content", "description", "review", "sentence", "email", "comment")
 LOOK = 200
+MOSTLY = 0.8
+"""Share of cells that must be answers, in a column with the question's name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +82,9 @@ def parse_mapping(raw: Any, columns: Sequence[str], questions: Questions) -> Row
             raise InvalidValue("mapping", f"there is no question {key!r} in this schema")
     if found.text and found.fields:
         raise InvalidValue("mapping", "the state is one column's text or an object of fields, not both")
+    names = list(found.fields.values())
+    if len(set(names)) < len(names):
+        raise InvalidValue("mapping", "two columns have the same name in the state; rename one of them")
     if not found.text and not found.fields and not found.images:
         raise InvalidValue("mapping", "choose which columns are the state")
     return found
@@ -96,7 +101,10 @@ def guess(table: Table, questions: Questions) -> RowMapping:
         likely = [c for c in columns if c.casefold() in TRUTH_NAMES]
         for column in exact + likely:
             cells = [row.get(column) for row in rows if row.get(column) not in (None, "")]
-            if cells and all(read_truth(questions, key, cell) is not None for cell in cells):
+            read = sum(read_truth(questions, key, cell) is not None for cell in cells)
+            # A column that is called like the question holds its answers, even if some cells say "n/a": as a part of
+            # the state it would give them away.
+            if cells and read >= (MOSTLY if column in exact else 1) * len(cells):
                 truth[key] = column
                 break
     rest = [c for c in columns if c not in images and c not in truth.values()]

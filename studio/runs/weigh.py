@@ -131,7 +131,7 @@ class Weighing:
             "compared": found.compared,
             "truths": {key: found.truths[key] for key in self._mapping.truth},
             "odd": {
-                key: {"n": counts.total(), "cells": [cell for cell, _ in counts.most_common(ODD)]}
+                key: {"n": counts.total(), "kinds": len(counts), "cells": [cell for cell, _ in counts.most_common(ODD)]}
                 for key, counts in list(found.odd.items())
             },
             "tokens": {

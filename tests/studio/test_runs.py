@@ -324,6 +324,8 @@ def test_true_answers_are_read_and_never_guessed(question: str, cell: Any, optio
         ("subject,body,n", "a,b,1", None, {"subject": "subject", "body": "body", "n": "n"}, {}),
         ("id,body", "1,b", "body", {}, {}),
         ("label", "hello", "label", {}, {}),
+        ("text,spam", "a,yes\nb,no\nc,no\nd,yes\ne,n/a", "text", {}, {"spam": "spam"}),
+        ("text,spam", "a,yes\nb,perhaps", "text", {}, {}),
     ],
 )
 def test_a_mapping_is_guessed(
@@ -340,13 +342,14 @@ def test_a_mapping_is_guessed(
         ({"text": "gone"}, "no column 'gone'"),
         ({"text": "a", "truth": {"mood": "a"}}, "no question 'mood'"),
         ({"text": "a", "fields": {"a": "a"}}, "not both"),
+        ({"fields": {"a": "x", "b": "x"}}, "same name"),
         ({}, "choose which columns"),
         ([], "must be an object"),
     ],
 )
 def test_a_mapping_that_cannot_be_is_refused(raw: Any, why: str) -> None:
     with pytest.raises(InvalidValue, match=why):
-        parse_mapping(raw, ["a"], QUESTIONS)
+        parse_mapping(raw, ["a", "b"], QUESTIONS)
 
 
 def test_a_state_of_fields_keeps_what_the_cells_are() -> None:

@@ -257,7 +257,7 @@ def test_before_the_run_it_is_weighed(bench: Bench) -> None:
     assert (seen["repeats"], seen["near"], seen["compared"]) == (1, 2, 6)
     assert (seen["truths"], seen["odd"]) == (
         {"spam": 6, "team": 2},
-        {"spam": {"n": 1, "cells": ["maybe"]}, "team": {"n": 1, "cells": ["x"]}},
+        {"spam": {"n": 1, "kinds": 1, "cells": ["maybe"]}, "team": {"n": 1, "kinds": 1, "cells": ["x"]}},
     )
     assert (seen["tokens"]["counted"], seen["tokens"]["too_long"]) == (7, 0)
     assert seen["tokens"]["all"] == round(seen["tokens"]["mean"] * 7)
