@@ -135,7 +135,7 @@ def noul_of(body: Mapping[str, Any], rng: random.Random, *, phrasing: int | None
     return Noul(instructions=phrasings[phrasing], criteria=criteria)
 
 
-SHARES = (0.48, 0.28, 0.16)
+SHARES = (0.44, 0.34, 0.14)
 """Of the sheets: the corpus, open texts, intents; the rest is NLU++."""
 YES_WEIGHT = 2.0
 """A message has few concepts that are true, and each is asked at most once: without this, most answers would be no."""
