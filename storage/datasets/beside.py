@@ -22,9 +22,11 @@ def read_beside(path: Path) -> dict[str, Json]:
         text = path.read_text(encoding="utf-8-sig")
         value = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
     except FileNotFoundError:
-        raise InvalidValue("file", f"{path.name} is missing beside the rows; its format needs it") from None
+        raise InvalidValue("file", f"the file {path.name} is missing beside the rows; its format needs it") from None
     except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise InvalidValue("file", f"{path.name} cannot be read: {' '.join(str(error).split())[:200]}") from None
+        raise InvalidValue(
+            "file", f"the file {path.name} cannot be read: {' '.join(str(error).split())[:200]}"
+        ) from None
     if not isinstance(value, dict):
-        raise InvalidValue("file", f"{path.name} must hold an object")
+        raise InvalidValue("file", f"the file {path.name} must hold an object")
     return value

@@ -2,7 +2,7 @@
 
 Contract
 --------
-Label names become options, in the order of their first appearance, without descriptions: a person writes those later.
+Label names become options, in the order of their first appearance, with the descriptions that a person gives them.
 Labels that are numbers stay what they are. A column is the label if its name says so, else the one with few different
 values. Nothing is guessed silently: the columns taken are returned.
 """
@@ -10,6 +10,7 @@ values. Nothing is guessed silently: the columns taken are returned.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from model.questions import CLEF_LIMITS, Questions, parse_questions
@@ -31,6 +32,7 @@ LABEL_NAMES = (
 )
 TEXT_NAMES = ("text", "sentence", "message", "utterance", "content", "body", "review", "title", "state")
 QUESTION = "label"
+ASKED = "Which label fits?"
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,18 @@ class LongForm:
     counts: Counter[str]
 
 
-def long_form(table: Table, *, text: str | None = None, label: str | None = None, asked: str = "") -> LongForm:
-    """A schema of one choice question from a table. Raises InvalidValue, naming the column that is missing."""
+def long_form(
+    table: Table,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    asked: str = "",
+    described: Mapping[str, str] | None = None,
+) -> LongForm:
+    """A schema of one choice question from a table. Raises InvalidValue, naming the column that is missing.
+
+    `described` maps labels to what they mean; others have no description.
+    """
     values: dict[str, Counter[str]] = {name: Counter() for name in table.columns}
     length: Counter[str] = Counter()
     rows = 0
@@ -63,13 +75,17 @@ def long_form(table: Table, *, text: str | None = None, label: str | None = None
     label = label or _label(values, rows)
     text = text or _text(table, length, label)
     if label is None or label not in values:
-        raise InvalidValue("label", f"say which column it is; the file has {', '.join(table.columns[:20])}")
+        raise InvalidValue("label", f"say which column holds the label; the file has {', '.join(table.columns[:20])}")
     if text is None or text not in values:
-        raise InvalidValue("text", f"say which column it is; the file has {', '.join(table.columns[:20])}")
+        raise InvalidValue("text", f"say which column holds the text; the file has {', '.join(table.columns[:20])}")
     counts = values[label]
     if not 2 <= len(counts) <= CLEF_LIMITS.options:
-        raise InvalidValue("label", f"column {label!r} has {len(counts)} different values; a choice has 2 to 255")
-    question = {"type": "choice", "instructions": asked or "Which label fits?", "criteria": dict.fromkeys(counts)}
+        few = str(len(counts)) if len(counts) <= CLEF_LIMITS.options else f"more than {CLEF_LIMITS.options}"
+        raise InvalidValue(
+            "label", f"column {label!r} has {few} different values; a choice has 2 to {CLEF_LIMITS.options}"
+        )
+    about = {name: (described or {}).get(name, "").strip() or None for name in counts}
+    question = {"type": "choice", "instructions": asked.strip() or ASKED, "criteria": about}
     return LongForm(parse_questions({QUESTION: question}), text, label, counts)
 
 

@@ -157,9 +157,9 @@ def _listed(path: Path) -> list[Json]:
     try:
         listed = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InvalidValue("file", f"{SCHEMAS} cannot be read: {error}") from None
+        raise InvalidValue("file", f"the file {SCHEMAS} cannot be read: {error}") from None
     if not isinstance(listed, list):
-        raise InvalidValue("file", f"{SCHEMAS} must hold a list of schemas")
+        raise InvalidValue("file", f"the file {SCHEMAS} must hold a list of schemas")
     return listed
 
 

@@ -11,7 +11,7 @@ them), are counted, and are left behind.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -66,8 +66,13 @@ def bring(
     text: str | None = None,
     label: str | None = None,
     asked: str = "",
+    described: Mapping[str, str] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Import:
-    """Reads labelled data from a file, a folder or a zip file. Raises InvalidValue for what is not labelled data."""
+    """Reads labelled data from a file, a folder or a zip file. Raises InvalidValue for what is not labelled data.
+
+    `described` gives the labels of a table in long form their descriptions. `progress` is told how many rows were read.
+    """
     if not path.exists():
         raise InvalidValue("file", f"{path} is not there")
     folder = database.folder / FOLDER / str(uuid4())
@@ -78,7 +83,7 @@ def bring(
     done = Import(format.title if format else "a table in long form")
     if format is None:
         table = open_table(path)
-        done.long = long_form(table, text=text, label=label, asked=asked)
+        done.long = long_form(table, text=text, label=label, asked=asked, described=described)
         folder.mkdir(parents=True, exist_ok=True)
         copy = folder / table.path.name
         shutil.copyfile(table.path, copy)
@@ -89,17 +94,21 @@ def bring(
         part.labels = done.long.counts.total()
         done.parts.append(part)
         return done
-    _read(database, format, path, folder, done)
+    _read(database, format, path, folder, done, progress or (lambda _: None))
     if not done.parts:
         reason = f" The first row: {done.bad[0]}" if done.bad else ""
         raise InvalidValue("file", f"{path.name} holds no row that can be read as {format.title}.{reason}")
     return done
 
 
-def _read(database: Database, format: Format, path: Path, folder: Path, done: Import) -> None:
+def _read(
+    database: Database, format: Format, path: Path, folder: Path, done: Import, progress: Callable[[int], None]
+) -> None:
     album = DatabasePictures(database, keep=keeper(database))
     files: dict[str, tuple[Brought, LineFile, PictureFolder]] = {}
-    for _, example in format.read(path, album, done.bad.append):
+    for number, (_, example) in enumerate(format.read(path, album, done.bad.append), 1):
+        if number % 500 == 0:
+            progress(number)
         key = schema_hash(example.questions)
         if key not in files:
             inner = folder / f"schema-{len(files) + 1}"
