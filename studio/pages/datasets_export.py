@@ -119,17 +119,19 @@ def _key(dataset: str, format: str) -> str:
 
 def _state(database: Database, works: Works, dataset: str, format: str) -> dict[str, Json]:
     """What there is of a format: `state` is none, working, failed or done; `report` where it is done."""
-    report = _report(database, dataset, format)
-    if report is not None:
-        return {"state": "done", "report": report}
+    error = ""
     try:
         work = works.get(_key(dataset, format))
     except NotFound:
-        return {"state": "none"}
-    if not work.finished:
-        return {"state": "working", "rows": work.rows}
+        pass
+    else:
+        if not work.finished:
+            return {"state": "working", "rows": work.rows}
+        error = work.error
+    if (report := _report(database, dataset, format)) is not None:
+        return {"state": "done", "report": report}
     # Done, and swept since: it can be made again.
-    return {"state": "failed", "error": work.error} if work.error else {"state": "none"}
+    return {"state": "failed", "error": error} if error else {"state": "none"}
 
 
 def _report(database: Database, dataset: str, format: str) -> dict[str, Any] | None:
