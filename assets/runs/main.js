@@ -110,6 +110,7 @@ class Page {
     this.find("run").hidden = Boolean(reply.error);
     this.#alert(reply.error?.message);
     this.one = reply.error ? null : reply;
+    this.figured = this.one && standing(this.one.run);
     return Boolean(this.one);
   }
 
@@ -178,15 +179,15 @@ class Page {
 
   async #grow() {
     const now = this.runs.find((run) => run.id === this.here.run);
-    if (!now || JSON.stringify(now) === JSON.stringify(this.one.run)) return;
+    if (!now) return;
     const was = this.one.run;
-    this.one = { ...this.one, run: now };
-    this.head.show(now, this.#scorer(now));
-    if (was.status !== now.status) setText(this.find("live"), `${now.title}: ${status(now)}, ${soFar(now)}`);
-    if (now.done === was.done && now.status === was.status && this.figured === now.done) return;
-    if (active(now) && performance.now() - this.counted < COUNT_EVERY) return;
+    if (JSON.stringify(now) !== JSON.stringify(was)) {
+      this.one = { ...this.one, run: now };
+      this.head.show(now, this.#scorer(now));
+      if (was.status !== now.status) setText(this.find("live"), `${now.title}: ${status(now)}, ${soFar(now)}`);
+    }
+    if (this.figured === standing(now) || (active(now) && performance.now() - this.counted < COUNT_EVERY)) return;
     if (!(await this.#count())) return;
-    this.figured = this.one.run.done;
     this.#figures();
     await this.rows.grown(this.one.run);
   }
@@ -197,3 +198,6 @@ class Page {
     alert.replaceChildren(...(text ? [icon("alert"), h("span", { text })] : []));
   }
 }
+
+/** What the figures of a run depend on. */
+const standing = (run) => `${run.id} ${run.done} ${run.status}`;

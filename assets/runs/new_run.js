@@ -5,7 +5,7 @@ import { h, icon, setText } from "../design/dom.js";
 import { Before, OPTIONS } from "./before.js";
 import { Columns, aboutFile } from "./columns_view.js";
 import { missing } from "./mapping.js";
-import { send, usable } from "./upload.js";
+import { dropped, named, send, usable } from "./upload.js";
 import { count, plural } from "./words.js";
 
 const KEPT = "clef-studio-run-";
@@ -26,7 +26,7 @@ export class NewRun {
     this.find("another").addEventListener("click", () => host.go({}));
     for (const input of [file, folder]) {
       input.addEventListener("change", () => {
-        const files = [...input.files];
+        const files = named(input.files);
         input.value = "";
         if (files.length) this.send(files);
       });
@@ -53,17 +53,17 @@ export class NewRun {
 
   async send(files) {
     const taken = usable(files);
-    if (!taken.length) return this.#error(files.length === 1 ? `The studio does not read ${files[0].name}. Use CSV, TSV, JSONL, JSON, Parquet, Excel, pictures, or a zip of them.` : "There is no table and no picture among these files.");
+    if (!taken.length) return this.#error(files.length === 1 ? `The studio does not read ${files[0].file.name}. Use CSV, TSV, JSONL, JSON, Parquet, Excel, pictures, or a zip of them.` : "There is no table and no picture among these files.");
     this.#error("");
     const upload = crypto.randomUUID();
-    const what = taken.length === 1 ? taken[0].name : `${count(taken.length)} files`;
+    const what = taken.length === 1 ? taken[0].file.name : `${count(taken.length)} files`;
     this.find("drop").hidden = true;
     this.find("sending").hidden = false;
     const told = (sent, all) => {
       this.find("sending-bar").style.setProperty("--p", String(all ? sent / all : 1));
       setText(this.find("sending-text"), sent < all ? `Sending ${what}: ${megabytes(sent)} of ${megabytes(all)}` : `Reading ${what}`);
     };
-    told(0, taken.reduce((sum, file) => sum + file.size, 0));
+    told(0, taken.reduce((sum, { file }) => sum + file.size, 0));
     const refused = await send(taken, { url: this.host.api.url(`/studio/runs/uploads/${upload}`), told });
     this.find("sending").hidden = true;
     this.find("drop").hidden = false;
@@ -75,7 +75,8 @@ export class NewRun {
   refresh() {
     this.#pick(this.schema, this.version);
     this.draw();
-    if (this.upload && this.seen && this.mapping && !this.weighed) this.#weigh();
+    // A model that is here now counts tokens and time.
+    if (this.upload && this.seen && this.mapping && (!this.weighed || this.weighed.tokens.mean === null)) this.#weigh();
   }
 
   draw() {
@@ -209,10 +210,10 @@ export class NewRun {
       over(true);
     });
     drop.addEventListener("dragleave", () => over(false));
-    drop.addEventListener("drop", (event) => {
+    drop.addEventListener("drop", async (event) => {
       event.preventDefault();
       over(false);
-      const files = [...event.dataTransfer.files];
+      const files = await dropped(event.dataTransfer);
       if (files.length) this.send(files);
     });
   }

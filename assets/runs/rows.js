@@ -9,7 +9,7 @@ const UNSURE = [0.5, 0.6, 0.7, 0.8, 0.9];
 export class Rows {
   /** host: {api, pictureUrl(token), change(filter), open(row)} */
   constructor(el, host) {
-    Object.assign(this, { el, host, run: null, filter: null, turn: 0, before: [], rows: [], more: false });
+    Object.assign(this, { el, host, run: null, filter: null, turn: 0, before: [], rows: [] });
     const select = (part, label, onchange) => h("select", { class: "cs-input is-small", "aria-label": label, "data-filter": part, onchange });
     this.option = select("option", "Answered", () => host.change({ option: this.option.value || null }));
     this.truth = select("truth", "Truly", () => host.change({ truth: this.truth.value || null }));
@@ -52,12 +52,11 @@ export class Rows {
     await this.#read();
   }
 
-  /** After more rows were run: a page that is full stays as it is. */
+  /** After more rows were run. */
   async grown(run) {
     this.run = run;
     this.saves["problems.csv"].hidden = !run.bad;
-    if (!this.more) await this.#read();
-    else this.later.disabled = false;
+    await this.#read();
   }
 
   async #page(on) {
@@ -75,17 +74,22 @@ export class Rows {
     const reply = await this.host.api.found({ run: this.run.id, question: this.asked.id, ...filter, after: this.after });
     if (turn !== this.turn) return;
     if (reply.error) return setText(this.told, reply.error.message);
-    Object.assign(this, { rows: reply.rows, more: reply.more });
+    // A page that is full stays as it is while the run goes on: nothing moves under the pointer.
+    const drawn = JSON.stringify([this.key, reply.rows]);
+    const same = drawn === this.drawn;
+    Object.assign(this, { rows: reply.rows, drawn });
     setText(this.told, foundWords(filter, reply.count, this.names));
-    const focused = document.activeElement?.dataset?.open;
-    this.body.replaceChildren(...(reply.rows.length ? reply.rows.map((row) => this.#row(row)) : [h("tr", {}, h("td", { colspan: 6, class: "cs-dim", text: this.run.done ? "Nothing fits." : "Nothing is judged yet." }))]));
-    if (focused !== undefined) this.body.querySelector(`[data-open="${focused}"]`)?.focus();
-    const at = (button_, disabled) => {
-      button_.disabled = disabled;
-    };
-    at(this.earlier, !this.before.length);
-    at(this.later, !reply.more);
+    if (!same) this.#draw();
+    this.earlier.disabled = !this.before.length;
+    this.later.disabled = !reply.more;
     this.el.dataset.shown = `${this.asked.id} ${filter.show} ${reply.count}`;
+  }
+
+  #draw() {
+    const focused = document.activeElement?.dataset?.open;
+    const none = h("tr", {}, h("td", { colspan: 6, class: "cs-dim", text: this.run.done ? "Nothing fits." : "Nothing is judged yet." }));
+    this.body.replaceChildren(...(this.rows.length ? this.rows.map((row) => this.#row(row)) : [none]));
+    if (focused !== undefined) this.body.querySelector(`[data-open="${focused}"]`)?.focus();
   }
 
   #row(row) {

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from model.questions import Json, Questions
+from model.questions import Json
 from storage.errors import InvalidValue, NotFound
 from storage.jobs import Job
 from storage.schemas import SchemaVersion, get_version, list_schemas, list_versions
@@ -113,9 +113,7 @@ def new_functions(studio: Studio, uploads: Uploads, weighings: Weighings) -> lis
 
     @told
     def weigh(payload: Json) -> Json:
-        given = Mapped.model_validate(payload)
-        version, mapping, table = _mapped(given)
-        return _weighing(given, version.questions, mapping, table).view()
+        return _weighing(Mapped.model_validate(payload)).view()
 
     @told
     def start_run(payload: Json) -> Json:
@@ -124,7 +122,7 @@ def new_functions(studio: Studio, uploads: Uploads, weighings: Weighings) -> lis
         scorer = engine.status.scorer
         if scorer is None:
             raise InvalidValue("model", f"{engine.status.message}; a run can be started once it is there")
-        seen = _weighing(given, version.questions, mapping, table).view()
+        seen = _weighing(given).view()
         if not seen["finished"]:
             raise InvalidValue("file", "it is still being looked through; start when that is done")
         if seen["error"]:
@@ -151,14 +149,18 @@ def new_functions(studio: Studio, uploads: Uploads, weighings: Weighings) -> lis
         version = get_version(database, str(given.schema_id), given.version)
         return version, parse_mapping(given.mapping, table.columns, version.questions), table
 
-    def _weighing(given: Mapped, questions: Questions, mapping: RowMapping, table: Table) -> Weighing:
+    def _weighing(given: Mapped) -> Weighing:
+        # A page asks again and again: the file is opened once, for its encoding is tried on all of it.
         scorer = engine.status.scorer
-        of = [list(questions), str(given.schema_id), given.version, mapping.json(), scorer and scorer.fingerprint]
-        rest = hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()
+        of = [str(given.schema_id), given.version, given.mapping, scorer and scorer.fingerprint]
+        key = f"{given.upload}/{hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()}"
+        if (known := weighings.find(key)) is not None:
+            return known
+        version, mapping, table = _mapped(given)
         problems = uploads.folder(str(given.upload)) / PROBLEMS
-        return weighings.get(
-            f"{given.upload}/{rest}", lambda: Weighing(table, mapping, questions, engine, problems=problems)
-        )
+        made = Weighing(table, mapping, version.questions, engine, problems=problems)
+        weighings.put(key, made)
+        return made
 
     return [choices, look, weigh, start_run]
 

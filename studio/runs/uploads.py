@@ -78,11 +78,10 @@ class Uploads:
             raise InvalidValue(
                 "file", f"the disk of the data folder has no room for it: {max(free, 0) >> 20:,} MB left"
             )
-        receiving = Receiving(self, key, target, free)
-        self.count(key, target, 0, 1)
-        return receiving
+        self.count(key, 0, 1)
+        return Receiving(self, key, target, free)
 
-    def count(self, key: str, target: Path, size: int, files: int = 0) -> None:
+    def count(self, key: str, size: int, files: int = 0) -> None:
         """Adds to what an upload holds. Raises InvalidValue when it is more than one may hold."""
         with self._lock:
             bytes_, count = self._used.get(key) or _size(self._database.folder / FOLDER / key / GIVEN)
@@ -161,7 +160,7 @@ class Receiving:
         self._size += len(data)
         if self._size > self._room:
             raise InvalidValue("file", "the disk of the data folder has no room for it")
-        self._uploads.count(self._key, self._target, len(data))
+        self._uploads.count(self._key, len(data))
         self._file.write(data)
 
     def done(self) -> None:

@@ -15,14 +15,15 @@ from __future__ import annotations
 
 import csv
 import logging
+import os
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -99,18 +100,9 @@ class Weighing:
         """Whether it came to its end."""
         return not self._thread.is_alive()
 
-    @property
-    def stopped(self) -> bool:
-        """Whether it was told to end."""
-        return self._stopped.is_set()
-
     def stop(self) -> None:
         """Nobody wants to know any more."""
         self._stopped.set()
-
-    def join(self, timeout: float) -> None:
-        """Waits for the end."""
-        self._thread.join(timeout)
 
     def view(self) -> dict[str, Json]:
         """Plain JSON, for the page."""
@@ -162,7 +154,18 @@ class Weighing:
 
     def _read(self) -> None:
         found, scorer = self._found, self._scorer()
-        with self._path.open("w", encoding="utf-8-sig", newline="") as file:
+        # Of its own until it is whole: an earlier weighing may not have noticed yet that it was told to end.
+        part = self._path.with_name(f"{self._path.name}.{uuid4()}")
+        try:
+            self._read_rows(found, scorer, part)
+            if not self._stopped.is_set():
+                os.replace(part, self._path)
+        finally:
+            part.unlink(missing_ok=True)
+        found.compared = len(self._marks)
+
+    def _read_rows(self, found: Found, scorer: Scorer | None, path: Path) -> None:
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
             sink = csv.writer(file)
             sink.writerow(["line", "reason"])
             for row in self._table.rows():
@@ -171,10 +174,9 @@ class Weighing:
                 found.read += 1
                 case = row.message if isinstance(row, BadRow) else self._case(row)
                 if isinstance(case, str):
-                    self._problem(file, sink, row.line, case)
+                    self._problem(sink, row.line, case)
                     continue
                 self._note(case, row, scorer)
-        found.compared = len(self._marks)
 
     def _case(self, row: Any) -> Case | str:
         try:
@@ -182,11 +184,10 @@ class Weighing:
         except (ValueError, OSError) as error:
             return str(error)
 
-    def _problem(self, file: IO[str], sink: Any, line: int, reason: str) -> None:
+    def _problem(self, sink: Any, line: int, reason: str) -> None:
         sink.writerow([line, safe(reason)])
         if len(self._found.problems) < SHOWN:
             self._found.problems.append((line, reason[:300]))
-            file.flush()
 
     def _note(self, case: Case, row: Any, scorer: Scorer | None) -> None:
         found = self._found
@@ -274,27 +275,20 @@ class Weighings:
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Weighing] = OrderedDict()
 
-    def get(self, key: str, make: Callable[[], Weighing]) -> Weighing:
-        """The weighing of this key, made where there is none. Keys: `<upload>/<rest>`; an upload's others end."""
+    def find(self, key: str) -> Weighing | None:
+        """The weighing under a key, if it is here."""
         with self._lock:
-            if (known := self._kept.get(key)) is not None and not known.stopped:
-                return known
-            upload = key.partition("/")[0]
-            for other, weighing in self._kept.items():
-                if other.partition("/")[0] == upload:
-                    weighing.stop()
-            for other in [o for o, w in self._kept.items() if w.stopped]:
-                del self._kept[other]
-            made = self._kept[key] = make()
+            return self._kept.get(key)
+
+    def put(self, key: str, weighing: Weighing) -> None:
+        """Keeps it under `<upload>/<rest>`; others of the same upload end, for nobody will ask after them."""
+        upload = key.partition("/")[0]
+        with self._lock:
+            for other in [other for other in self._kept if other.partition("/")[0] == upload]:
+                self._kept.pop(other).stop()
+            self._kept[key] = weighing
             while len(self._kept) > REMEMBERED:
                 self._kept.popitem(last=False)[1].stop()
-            return made
-
-    def close(self) -> None:
-        """Ends all."""
-        with self._lock:
-            for weighing in self._kept.values():
-                weighing.stop()
 
 
 def _state(case: Case, limits: Limits) -> State:
