@@ -98,7 +98,6 @@ export class NewRun {
     if (why) return why;
     if (model.phase === "loading") return `${model.message}. The run can be started when it is there.`;
     if (model.phase !== "ready") return `There is no model: ${model.message}`;
-    if (this.mapping.images.length && !model.pictures) return "";
     return "";
   }
 

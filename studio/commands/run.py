@@ -16,7 +16,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from storage.database import Database
-from storage.jobs import Job, get_job, wish
+from storage.jobs import ENDED, Job, get_job, wish
 from storage.runs import confusion, tally, write_results
 from storage.schemas import read_questions
 from storage.tabular import open_table
@@ -99,7 +99,7 @@ def keep_file(database: Database, file: Path, key: str) -> Path:
 
 def _resumed(database: Database, key: str) -> Job:
     job = get_job(database, key)
-    return run_rest(database, key) if job.status == "done" else wish(database, key, "run")
+    return run_rest(database, key) if job.status in ENDED else wish(database, key, "run")
 
 
 def _said(mapping: RowMapping) -> str:

@@ -120,7 +120,7 @@ def _view(database: Database, job: Job, names: dict[str, str]) -> dict[str, Any]
         "unread": progress["unread"],
         "seconds": seconds,
         "left": left,
-        "rest": job.status == "done" and progress["limit"] is not None,
+        "rest": job.status in ("failed", "cancelled") or (job.status == "done" and progress["limit"] is not None),
         "truth": list(spec["mapping"]["truth"]),
         "schema_id": spec["schema_id"],
         "schema": names[spec["schema_id"] or ""],

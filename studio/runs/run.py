@@ -114,13 +114,15 @@ def start(database: Database, spec: RunSpec, *, id: str | None = None) -> Job:
 
 
 def run_rest(database: Database, job_id: str) -> Job:
-    """Lets a run that ended at its limit go on with the rest of its file. Raises NotFound, Conflict."""
+    """Lets a run go on that ended before its file did: at its limit, failed or cancelled. Raises NotFound, Conflict."""
     with database.write_session() as session:
         row = job_row(session, job_id)
-        if row.kind != KIND or row.status != "done" or row.progress["limit"] is None:
-            raise Conflict("job", "only a run that ended at its limit has a rest to run")
-        row.progress = {**row.progress, "limit": None}
-        row.status, row.wanted, row.changed = "waiting", "run", now()
+        at_limit = row.status == "done" and row.progress["limit"] is not None
+        if row.kind != KIND or not (at_limit or row.status in ("failed", "cancelled")):
+            raise Conflict("job", "only a run that ended before its file did has a rest to run")
+        if at_limit:
+            row.progress = {**row.progress, "limit": None}
+        row.status, row.wanted, row.message, row.changed = "waiting", "run", "", now()
     return get_job(database, job_id)
 
 

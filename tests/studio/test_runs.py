@@ -8,7 +8,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow.parquet as pq
 import pytest
@@ -257,6 +257,14 @@ def test_a_run_ends_at_its_limit_and_goes_on_with_the_rest(bench: Bench) -> None
     assert (done.progress["done"], done.progress["decided"]) == (100, 100)
     with pytest.raises(Conflict, match="has a rest"):
         run_rest(bench.database, first.id)
+
+
+@pytest.mark.parametrize("end", ["failed", "cancelled"])
+def test_what_a_run_that_broke_off_has_left_is_run_later(bench: Bench, end: Literal["failed", "cancelled"]) -> None:
+    job = bench.run(bench.spec(_file(20), limit=10))
+    end_job(bench.database, job.id, end, "out of memory")
+    again = run_rest(bench.database, job.id)
+    assert (again.status, again.message, again.progress["limit"]) == ("waiting", "", 10)
 
 
 def test_a_run_waits_for_its_own_model(bench: Bench) -> None:
