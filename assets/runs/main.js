@@ -155,11 +155,13 @@ class Page {
 
   async #list() {
     const reply = await this.api.runs();
-    if (reply.error) return this.#alert(reply.error.message);
+    if (reply.error || this.lost) this.#alert(reply.error?.message);
+    // It may come back, as after a restart; the page asks on.
+    this.lost = Boolean(reply.error);
+    if (this.lost) return;
     this.runs = reply.runs;
     this.list.show(this.runs, this.here.run);
     setText(this.find("list-note"), this.runs.length ? "" : "No run yet. A run judges every row of a file by one schema version, and keeps what it finds.");
-    return undefined;
   }
 
   /** Looks what is under way, and looks again: soon while something is. */

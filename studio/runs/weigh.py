@@ -91,6 +91,7 @@ class Weighing:
         self._stride = 1
         self._trial: list[State] = []
         self._error = ""
+        self._odd = threading.Lock()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="weigh", daemon=True)
         self._thread.start()
@@ -110,6 +111,11 @@ class Weighing:
         counted = list(found.tokens)
         tokens = [needed for _, needed, _ in counted]
         mean = sum(tokens) / len(tokens) if tokens else None
+        with self._odd:
+            odd: Json = {
+                key: {"n": counts.total(), "kinds": len(counts), "cells": [cell for cell, _ in counts.most_common(ODD)]}
+                for key, counts in found.odd.items()
+            }
         return {
             "finished": finished,
             "error": self._error,
@@ -122,10 +128,7 @@ class Weighing:
             "near": found.near,
             "compared": found.compared,
             "truths": {key: found.truths[key] for key in self._mapping.truth},
-            "odd": {
-                key: {"n": counts.total(), "kinds": len(counts), "cells": [cell for cell, _ in counts.most_common(ODD)]}
-                for key, counts in list(found.odd.items())
-            },
+            "odd": odd,
             "tokens": {
                 "counted": len(tokens),
                 "mean": mean,
@@ -163,6 +166,7 @@ class Weighing:
         finally:
             part.unlink(missing_ok=True)
         found.compared = len(self._marks)
+        self._seen = set()
 
     def _read_rows(self, found: Found, scorer: Scorer | None, path: Path) -> None:
         with path.open("w", encoding="utf-8-sig", newline="") as file:
@@ -211,10 +215,11 @@ class Weighing:
             cell = cells.get(column)
             if cell is None or cell == "" or read_truth(self._questions, key, cell) is not None:
                 continue
-            counts = self._found.odd.setdefault(key, Counter())
             text = str(cell)[:60]
-            # Free text in a column of true answers must not fill the memory.
-            counts[text if text in counts or len(counts) < 1000 else "other cells"] += 1
+            with self._odd:
+                counts = self._found.odd.setdefault(key, Counter())
+                # Free text in a column of true answers must not fill the memory.
+                counts[text if text in counts or len(counts) < 1000 else "other cells"] += 1
 
     def _count(self, number: int, case: Case, scorer: Scorer) -> None:
         found = self._found
