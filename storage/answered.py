@@ -17,6 +17,7 @@ from sqlmodel import Session, col
 from model.questions import Json
 from storage.database import Database
 from storage.labels import standing
+from storage.replays import replayed
 from storage.tables import AnswerRow, DecisionBodyRow, DecisionPictureRow, DecisionRow, LabelRow
 
 PORTION = 10_000
@@ -45,11 +46,11 @@ class Doubt:
 
 
 def answered(database: Database, *, questions: str, scorer: str, question: str) -> Answered:
-    """All answers to a question by a scorer."""
+    """All answers to a question by a scorer, those of replays left out."""
     query = (
         sa.select(col(DecisionRow.id), col(DecisionRow.created), col(AnswerRow.top), col(AnswerRow.probability))
         .join(AnswerRow, sa.and_(col(AnswerRow.decision) == col(DecisionRow.serial), _asks(question)))
-        .where(col(DecisionRow.questions) == questions, col(DecisionRow.scorer) == scorer)
+        .where(col(DecisionRow.questions) == questions, col(DecisionRow.scorer) == scorer, ~replayed())
         .order_by(col(DecisionRow.serial))
     )
     with database.read_session() as session:
@@ -62,9 +63,9 @@ def answered(database: Database, *, questions: str, scorer: str, question: str) 
     )
 
 
-def keys_of(database: Database, *, questions: str, scorer: str) -> dict[Key, str]:
-    """The cases that a scorer judged under these questions, each with its newest decision (uuid). Emptied states are
-    left out: they are all alike."""
+def keys_of(database: Database, *, questions: str, scorer: str) -> dict[str, Key]:
+    """The case of each decision (uuid) of a scorer under these questions, oldest first. Emptied states are left out:
+    they are all alike."""
     with database.read_session() as session:
         pictures: dict[int, list[str]] = {}
         asked = (col(DecisionRow.questions) == questions, col(DecisionRow.scorer) == scorer)
@@ -84,7 +85,7 @@ def keys_of(database: Database, *, questions: str, scorer: str) -> dict[Key, str
             .where(*asked, col(DecisionRow.redacted).is_(None))
             .order_by(col(DecisionRow.serial))
         )
-        return {(text, tuple(pictures.get(serial, ()))): key for serial, key, text in session.execute(query)}
+        return {key: (text, tuple(pictures.get(serial, ()))) for serial, key, text in session.execute(query)}
 
 
 def distributions(

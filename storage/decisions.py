@@ -13,7 +13,7 @@ Contract
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
@@ -127,8 +127,18 @@ def record_decision(database: Database, record: DecisionRecord) -> StoredDecisio
     return record_decisions(database, [record])[0]
 
 
-def record_decisions(database: Database, records: Sequence[DecisionRecord]) -> list[StoredDecision]:
-    """Keeps many decisions in one transaction (all or none): one flush to the disk. Raises as `record_decision`."""
+def record_decisions(
+    database: Database,
+    records: Sequence[DecisionRecord],
+    *,
+    also: Callable[[Session, Mapping[str, StoredDecision]], None] | None = None,
+) -> list[StoredDecision]:
+    """Keeps many decisions in one transaction (all or none): one flush to the disk. Raises as `record_decision`.
+
+    Parameters
+    ----------
+    also : writes, in the same transaction, what belongs to the decisions; given them by id.
+    """
     checked = [_checked(record) for record in records]
     with database.write_session() as session:
         rows = _kept(session, [record.id for record in checked])
@@ -141,6 +151,8 @@ def record_decisions(database: Database, records: Sequence[DecisionRecord]) -> l
             if other := _difference(session, row, record):
                 raise Conflict("id", f"decision {record.id} is already kept with another {other}; use a new uuid")
             stored[record.id] = _stored(session, row)
+        if also is not None:
+            also(session, stored)
         # Of what is kept without its state, the pictures were saved just before.
         emptied = [p for record in checked if not stored[record.id].pictures for p in record.pictures]
         gone = drop_unused(session, emptied)

@@ -24,6 +24,7 @@ from sqlmodel import Session, col, select
 
 from storage.database import Database
 from storage.errors import InvalidValue, NotFound
+from storage.replays import replayed
 from storage.schemas import read_questions
 from storage.tables import MEASURES, AnswerRow, DecisionRow, QueueItemRow, QueueRow, QueueStepRow, ScorerRow
 
@@ -133,7 +134,7 @@ def set_queue(database: Database, queue: int, *, apart: bool | None = None, **sh
 
 
 def arrivals(database: Database, queue: int, *, limit: int) -> Arrivals:
-    """The oldest decisions that are not in the queue yet, at most `limit`. Raises NotFound."""
+    """The oldest decisions that are not in the queue yet, at most `limit`, replayed ones left out. Raises NotFound."""
     with database.read_session() as session:
         row = queue_row(session, queue)
         query = (
@@ -143,6 +144,7 @@ def arrivals(database: Database, queue: int, *, limit: int) -> Arrivals:
                 col(DecisionRow.questions) == row.questions,
                 col(DecisionRow.scorer) == row.scorer,
                 col(DecisionRow.serial) > row.enrolled,
+                ~replayed(),
             )
         )
         found = session.execute(query.order_by(col(DecisionRow.serial)).limit(limit + 1)).all()

@@ -44,6 +44,12 @@ class Calibrations:
         with self._lock:
             self._on = on
 
+    def answering(self, scorer: ScorerInfo, questions: str) -> ScorerInfo:
+        """Who answers these questions (sha256) when `scorer` is loaded: itself, or with the calibrators that are on."""
+        with self._lock:
+            kept = self._on.get(scorer.fingerprint, {}).get(questions)
+        return recalibrated_scorer(scorer, kept) if kept else scorer
+
     def finish(self, decision: Decision) -> Decision:
         """The decision with the answers that calibrators give; the same object where none is on for it."""
         with self._lock:

@@ -38,6 +38,7 @@ from studio.gate import Doors, guards
 from studio.jobs import Handler, Worker
 from studio.pages import calibration, design, label, label_find, runs, scripts
 from studio.pages.calibration_data import Shelf
+from studio.replay import Replay
 from studio.runs.run import Run
 from studio.scorers import opener
 from studio.sessions import Sessions
@@ -66,7 +67,10 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     engine = engine or Engine(opener(settings))
     shelf, calibrations = Shelf(database), Calibrations(database)
     engine.finish = calibrations.finish
-    handlers: dict[str, Handler] = {"run": Run(database, engine)}
+    handlers: dict[str, Handler] = {
+        "run": Run(database, engine),
+        "replay": Replay(shelf, engine, calibrations),
+    }
     studio = Studio(settings, engine, database, Worker(database, handlers))
 
     @asynccontextmanager
@@ -121,7 +125,7 @@ def _pages(studio: Studio, shelf: Shelf, calibrations: Calibrations) -> gr.Block
         label.page(studio)
     with demo.route("Calibration", "calibration"):
         Navbar(visible=False)
-        calibration.page(shelf, calibrations)
+        calibration.page(studio, shelf, calibrations)
     with demo.route("Runs", "runs"):
         Navbar(visible=False)
         runs.page(studio)

@@ -25,9 +25,11 @@ from studio.calibrations import Calibrations
 from studio.pages.calibration_data import Shelf
 from studio.pages.calibration_desk import desk_functions
 from studio.pages.calibration_more import more_functions
+from studio.pages.calibration_replay import replay_functions
 from studio.pages.calibration_report import report
 from studio.pages.calibration_review import review_functions
 from studio.pages.scripts import FOREVER
+from studio.studio import Studio
 
 _MOUNT = """
 const root = (window.gradio_config?.root ?? "").replace(/\\/+$/, "");
@@ -37,12 +39,17 @@ import(`${root}/studio/scripts/__VERSION__/calibration/main.js`)
 """
 
 
-def page(shelf: Shelf, calibrations: Calibrations) -> None:
+def page(studio: Studio, shelf: Shelf, calibrations: Calibrations) -> None:
     """The page, inside its route of `gr.Blocks`."""
     gr.HTML(
         html_template=rooms.template("calibration"),
         js_on_load=_MOUNT.replace("__VERSION__", rooms.version()).replace("__PLOTLY__", plotly.__version__),
-        server_functions=[*review_functions(shelf), *desk_functions(shelf), *more_functions(shelf, calibrations)],
+        server_functions=[
+            *review_functions(shelf),
+            *desk_functions(shelf),
+            *more_functions(shelf, calibrations),
+            *replay_functions(studio, shelf, calibrations),
+        ],
         apply_default_css=False,
         elem_id="calibration",
     )

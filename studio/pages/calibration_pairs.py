@@ -62,9 +62,10 @@ def pair_cases(shelf: Shelf, given: Two, question: str) -> Pairs:
     """The paired cases of one question. Raises NotFound for questions or a question that are not kept."""
     a = shelf.load(Place(given.questions, given.scorer, question))
     b = shelf.load(Place(given.other_questions, given.other_scorer, question))
-    keys_a = keys_of(shelf.database, questions=given.questions, scorer=given.scorer)
-    keys_b = keys_of(shelf.database, questions=given.other_questions, scorer=given.other_scorer)
-    back_a, back_b = ({decision: key for key, decision in keys.items()} for keys in (keys_a, keys_b))
+    back_a = keys_of(shelf.database, questions=given.questions, scorer=given.scorer)
+    back_b = keys_of(shelf.database, questions=given.other_questions, scorer=given.other_scorer)
+    # Of a case that was asked several times, the newest answer.
+    keys_a, keys_b = ({key: decision for decision, key in back.items()} for back in (back_a, back_b))
     truth: dict[object, tuple[str, float]] = {}
     for loaded, back in ((b, back_b), (a, back_a)):
         cases = loaded.sampled
