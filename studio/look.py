@@ -12,7 +12,7 @@ from pathlib import Path
 import gradio as gr
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
-SHEETS = ("tokens", "studio", "design", "schemas", "why", "label", "calibration", "runs", "gradio")
+SHEETS = ("tokens", "studio", "design", "schemas", "why", "label", "calibration", "runs", "datasets", "gradio")
 THEME_KEY = "clef-studio-theme"
 
 _SANS = ("system-ui", "Segoe UI", "Roboto", "Noto Sans", "Liberation Sans", "Arial", "sans-serif")

@@ -25,7 +25,13 @@ class Room:
     title: str
 
 
-ROOMS = (Room("design", "Design"), Room("label", "Label"), Room("calibration", "Calibration"), Room("runs", "Runs"))
+ROOMS = (
+    Room("design", "Design"),
+    Room("label", "Label"),
+    Room("calibration", "Calibration"),
+    Room("runs", "Runs"),
+    Room("datasets", "Datasets"),
+)
 """In the order of the navigation. The first one is at the root."""
 
 _BRAND = (

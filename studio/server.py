@@ -36,7 +36,7 @@ from studio.calibrations import Calibrations
 from studio.first_paint import FirstPaint
 from studio.gate import Doors, guards
 from studio.jobs import Handler, Worker
-from studio.pages import calibration, design, label, label_find, runs, scripts
+from studio.pages import calibration, datasets, design, label, label_find, runs, scripts
 from studio.pages.calibration_data import Shelf
 from studio.replay import Replay
 from studio.runs.run import Run
@@ -98,6 +98,7 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     app.include_router(label_find.router(database))
     app.include_router(calibration.router(shelf))
     app.include_router(runs.router(studio))
+    app.include_router(datasets.router(studio))
     return gr.mount_gradio_app(
         app,
         _pages(studio, shelf, calibrations),
@@ -129,6 +130,9 @@ def _pages(studio: Studio, shelf: Shelf, calibrations: Calibrations) -> gr.Block
     with demo.route("Runs", "runs"):
         Navbar(visible=False)
         runs.page(studio)
+    with demo.route("Datasets", "datasets"):
+        Navbar(visible=False)
+        datasets.page(studio)
     return demo
 
 
