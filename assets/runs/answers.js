@@ -14,8 +14,8 @@ export function showAnswers(el, { run, questions, tally }, question, host, links
   const sorted = asked.type === "score" ? known : [...known].sort((a, b) => (counts.get(b[0]) ?? 0) - (counts.get(a[0]) ?? 0));
   const rows = sorted.slice(0, MOST).map(([id, name]) => {
     const c = counts.get(id) ?? 0;
-    return h("li", {}, h("button", { type: "button", class: "cs-runs-option", style: `--p:${n ? c / n : 0}`, "data-option": id, "aria-label": `${name}: ${count(c)} rows, ${share(c, n)}. Show them`, onclick: () => host.option(id) },
-      h("span", { class: "cs-ellipsis", text: name }), h("span", { class: "cs-runs-bar", "aria-hidden": "true" }), h("span", { class: "cs-runs-count", text: count(c) })));
+    return h("li", {}, h("button", { type: "button", class: "cs-runs-option", style: `--p:${n ? c / n : 0}`, "data-option": id, onclick: () => host.option(id) },
+      h("span", { class: "cs-ellipsis", text: name }), h("span", { class: "cs-runs-bar", "aria-hidden": "true" }), h("span", { class: "cs-runs-count", text: count(c) }), h("span", { class: "cs-sr", text: ` rows, ${share(c, n)}: show them` })));
   });
   const select = h("select", { class: "cs-input is-small", "aria-label": "Question", "data-question": "", onchange: (event) => host.question(event.target.value) }, ...questions.map((q) => h("option", { value: q.id, text: q.id, selected: q.id === question })));
   const had = el.contains(document.activeElement) ? document.activeElement.dataset : null;
