@@ -3,7 +3,7 @@
 Contract
 --------
 `field` is the argument (or column) that is wrong; `message` says what to do about it; `str()` joins both. A failure of
-the file itself, which no caller can mend, is `storage.database.DatabaseError` instead.
+the database itself, which no caller can mend, is a `DatabaseError` instead.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ from __future__ import annotations
 import uuid
 
 from model.questions import Json, check_json
+
+
+class DatabaseError(RuntimeError):
+    """The data folder or its database cannot be used; the message is for a person."""
 
 
 class StorageError(ValueError):

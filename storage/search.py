@@ -10,7 +10,6 @@ Contract
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,12 +23,11 @@ from sqlmodel import Session, col, select
 from storage.database import Database
 from storage.errors import InvalidValue, NotFound, checked_id, checked_text
 from storage.labels import LABELLER_LENGTH, standing, write_label
-from storage.states_index import SEARCHES
+from storage.states_index import matching
 from storage.tables import AnswerRow, DecisionRow, LabelRow
 
 Differs: TypeAlias = Literal["model", "people"]
 
-_WORD = re.compile(r"\w+")
 MOST = 500
 """Decisions that one bulk action may label."""
 
@@ -90,12 +88,11 @@ def find(
             col(DecisionRow.questions) == questions, col(DecisionRow.scorer) == scorer, *_conditions(question, wanted)
         )
     )
-    if words := _words(wanted.text):
-        match = sa.text("searches MATCH :words").bindparams(words=words)
-        query = query.where(col(DecisionRow.serial).in_(sa.select(SEARCHES.c.rowid).where(match)))
     if before is not None:
         query = query.where(col(DecisionRow.serial) < before)
     with database.read_session() as session:
+        if (serials := matching(session, wanted.text)) is not None:
+            query = query.where(col(DecisionRow.serial).in_(serials))
         rows = session.execute(query.order_by(col(DecisionRow.serial).desc()).limit(limit)).all()
         labels = _labels(session, question, [row.serial for row, _ in rows])
         return [
@@ -153,11 +150,6 @@ def accept(
                 source="bulk",
             )
     return len(answers)
-
-
-def _words(text: str) -> str:
-    """What a person typed as a query of the index: every word, quoted, by its beginning; "" for none."""
-    return " ".join(f'"{word}"*' for word in _WORD.findall(text)[:32])
 
 
 def _conditions(question: str, wanted: Filter) -> list[sa.ColumnElement[bool]]:

@@ -11,7 +11,8 @@ Contract
   row per question, for statistics.
 * A queue holds the answers to one question of one set by one scorer, to be labelled. An item's random numbers are drawn
   once and never again: what is known of how labels were chosen hangs on them.
-* `TRIGGERS` keep question sets, versions, decisions, answers and labels as they were written, whoever holds the file.
+* `KEPT` (triggers) keeps question sets, versions, decisions, answers and labels as they were written, whoever holds the
+  database.
   They are part of a revision: changing one needs a new migration (which may be empty), for they are made anew by it.
 """
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -600,13 +602,20 @@ class CalibratorRow(Row, table=True):
     created: datetime = _time()
 
 
-def _keep(name: str, event: str, table: str, reason: str, unless: str = "") -> tuple[str, str]:
-    trigger = f"keep_{name}"
-    when = f" WHEN NOT ({unless})" if unless else ""
-    return (
-        trigger,
-        f"CREATE TRIGGER {trigger} BEFORE {event} ON {table}{when} BEGIN SELECT RAISE(ABORT, '{reason}'); END",
-    )
+@dataclass(frozen=True)
+class Kept:
+    """That rows of `table` bear no `event` ("UPDATE OF ..." or "DELETE"), for `reason`; but where `unless` is true."""
+
+    name: str
+    event: str
+    table: str
+    reason: str
+    unless: str = ""
+
+    @property
+    def trigger(self) -> str:
+        """The trigger's name."""
+        return f"keep_{self.name}"
 
 
 # Of a decision, only the mark that a person keeps it and what redaction empties and notes may change.
@@ -614,21 +623,31 @@ _FREE = ("kept", "preview", "redacted")
 _FIXED = ", ".join(c.name for c in DecisionRow.__table__.columns if c.name not in _FREE)  # type: ignore[attr-defined]
 _ERASED = "EXISTS (SELECT 1 FROM erasures WHERE decision = OLD.decision)"
 
-TRIGGERS: Mapping[str, str] = dict(
-    [
-        _keep("question_sets_update", "UPDATE", "question_sets", "question sets never change"),
-        _keep("question_sets_delete", "DELETE", "question_sets", "question sets are never deleted"),
-        _keep("schema_versions_update", "UPDATE", "schema_versions", "schema versions never change; publish a new one"),
-        _keep("schema_versions_delete", "DELETE", "schema_versions", "schema versions are never deleted"),
-        _keep("decisions_update", f"UPDATE OF {_FIXED}", "decisions", "decisions never change"),
-        _keep("answers_update", "UPDATE", "answers", "answers never change"),
-        _keep("labels_update", "UPDATE", "labels", "labels are never changed; supersede them"),
-        _keep("labels_delete", "DELETE", "labels", "labels are never deleted; withdraw them", _ERASED),
-        _keep("queue_items_update", "UPDATE OF u, v, w, decision", "queue_items", "random numbers are drawn once"),
-        _keep("verdicts_update", "UPDATE", "verdicts", "verdicts are never changed; give a newer one"),
-        _keep("policies_update", "UPDATE", "policies", "policies are never changed; save a newer one"),
-        _keep("policies_delete", "DELETE", "policies", "policies are never deleted; withdraw them"),
-        _keep("calibrators_update", "UPDATE OF document, judged", "calibrators", "calibrators never change"),
-    ]
+KEPT = (
+    Kept("question_sets_update", "UPDATE", "question_sets", "question sets never change"),
+    Kept("question_sets_delete", "DELETE", "question_sets", "question sets are never deleted"),
+    Kept("schema_versions_update", "UPDATE", "schema_versions", "schema versions never change; publish a new one"),
+    Kept("schema_versions_delete", "DELETE", "schema_versions", "schema versions are never deleted"),
+    Kept("decisions_update", f"UPDATE OF {_FIXED}", "decisions", "decisions never change"),
+    Kept("answers_update", "UPDATE", "answers", "answers never change"),
+    Kept("labels_update", "UPDATE", "labels", "labels are never changed; supersede them"),
+    Kept("labels_delete", "DELETE", "labels", "labels are never deleted; withdraw them", _ERASED),
+    Kept("queue_items_update", "UPDATE OF u, v, w, decision", "queue_items", "random numbers are drawn once"),
+    Kept("verdicts_update", "UPDATE", "verdicts", "verdicts are never changed; give a newer one"),
+    Kept("policies_update", "UPDATE", "policies", "policies are never changed; save a newer one"),
+    Kept("policies_delete", "DELETE", "policies", "policies are never deleted; withdraw them"),
+    Kept("calibrators_update", "UPDATE OF document, judged", "calibrators", "calibrators never change"),
 )
+"""What may never change. Both kinds of database make triggers of it."""
+
+
+def _sqlite(kept: Kept) -> str:
+    when = f" WHEN NOT ({kept.unless})" if kept.unless else ""
+    return (
+        f"CREATE TRIGGER {kept.trigger} BEFORE {kept.event} ON {kept.table}{when} "
+        f"BEGIN SELECT RAISE(ABORT, '{kept.reason}'); END"
+    )
+
+
+TRIGGERS: Mapping[str, str] = {kept.trigger: _sqlite(kept) for kept in KEPT}
 """SQLite's triggers: name to statement."""

@@ -17,6 +17,13 @@ from model.scorer import ScorerInfo
 from model.state import Cut, Tokens
 from storage.database import FILE, Database
 from storage.decisions import DecisionRecord
+from tests.storage.postgres import MADE, Server, running
+
+SQLITE, POSTGRESQL = "sqlite", "postgresql"
+BOTH = (SQLITE, POSTGRESQL)
+"""Kinds of database. A module that says `STORES = BOTH` runs all of its tests with a `database` on each, but those that
+say themselves where they run (`on_sqlite`)."""
+on_sqlite = pytest.mark.parametrize("store", [SQLITE], indirect=True)
 
 QUESTIONS = {
     "refund": {"type": "noul", "instructions": "Does the customer want money back?"},
@@ -39,12 +46,46 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / FILE
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Both kinds of database for modules that ask for them."""
+    given = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    stores = getattr(metafunc.module, "STORES", ())
+    if stores and "database" in metafunc.fixturenames and "store" not in given:
+        metafunc.parametrize("store", stores, indirect=True)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """A server that runs."""
+    with running() as server:
+        yield server
+
+
 @pytest.fixture
-def database(tmp_path: Path, empty: Path) -> Iterator[Database]:
+def store(request: pytest.FixtureRequest) -> str:
+    """The kind of the test's database."""
+    return getattr(request, "param", SQLITE)
+
+
+@pytest.fixture
+def address(store: str, request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """The URL of an empty database; None for a file in the data folder."""
+    if store == SQLITE:
+        yield None
+        return
+    server: Server = request.getfixturevalue("postgresql")
+    url = server.database(like=MADE)
+    yield url
+    server.drop(url)
+
+
+@pytest.fixture
+def database(tmp_path: Path, address: str | None, request: pytest.FixtureRequest) -> Iterator[Database]:
     folder = tmp_path / "data"
     folder.mkdir()
-    shutil.copy(empty, folder / FILE)
-    with Database.open(folder) as opened:
+    if address is None:
+        shutil.copy(request.getfixturevalue("empty"), folder / FILE)
+    with Database.open(folder, address) as opened:
         yield opened
 
 

@@ -30,7 +30,7 @@ def test_open_makes_a_private_folder_and_opens_it_again(tmp_path: Path) -> None:
     folder = tmp_path / "a % b?c" / "deep"
     for _ in range(2):
         with Database.open(folder) as database:
-            assert database.path == folder / FILE
+            assert database.dialect.place == str(folder / FILE)
     if os.name == "posix":
         assert folder.stat().st_mode & 0o077 == 0
 

@@ -27,8 +27,11 @@ from storage.labels import add_label, undo_label
 from storage.pictures import save_picture
 from storage.schemas import create_schema, publish
 from storage.summaries import list_decisions
+from storage.tables import ScorerRow
 
-from .conftest import SCORER, MakeRecord
+from .conftest import BOTH, SCORER, MakeRecord
+
+STORES = BOTH
 
 
 def test_a_decision_comes_back_as_it_was(database: Database, record: MakeRecord) -> None:
@@ -240,7 +243,8 @@ def test_a_scorer_written_by_another_version_is_read(database: Database, record:
     made = record()
     record_decision(database, made)
     with database.write_session() as session:
-        session.execute(sa.text("UPDATE scorers SET info = json_set(info, '$.colour', 'blue')"))
+        row = session.get_one(ScorerRow, SCORER.fingerprint)
+        row.info = {**row.info, "colour": "blue"}
     assert get_decision(database, made.id).scorer == SCORER
 
 

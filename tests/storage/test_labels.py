@@ -17,7 +17,9 @@ from storage.decisions import StoredDecision, record_decision
 from storage.errors import Conflict, InvalidLabel, InvalidValue, NotFound
 from storage.labels import Label, add_label, current_labels, history, undo_label
 
-from .conftest import MakeRecord
+from .conftest import BOTH, MakeRecord, on_sqlite
+
+STORES = BOTH
 
 
 @pytest.fixture
@@ -181,13 +183,20 @@ def test_only_what_stands_can_be_undone(database: Database, case: StoredDecision
         "UPDATE labels SET verdict = 'wrong'",
         "DELETE FROM labels",
         "DELETE FROM decisions",
-        "INSERT OR REPLACE INTO labels SELECT * FROM labels",
     ],
 )
 def test_labels_are_append_only_whoever_writes(database: Database, case: StoredDecision, statement: str) -> None:
     made = label(database, case)
     with pytest.raises(sa.exc.IntegrityError), database.write_session() as session:
         session.execute(sa.text(statement))
+    assert current_labels(database, case.id) == [made]
+
+
+@on_sqlite
+def test_a_label_is_not_replaced_either(database: Database, case: StoredDecision) -> None:
+    made = label(database, case)
+    with pytest.raises(sa.exc.IntegrityError), database.write_session() as session:
+        session.execute(sa.text("INSERT OR REPLACE INTO labels SELECT * FROM labels"))
     assert current_labels(database, case.id) == [made]
 
 
@@ -198,11 +207,11 @@ def test_the_file_itself_refuses_odd_labels(database: Database, case: StoredDeci
     made = label(database, case)
     columns = {
         "id": f"'{uuid4()}'", "decision": str(case.serial), "question": "'team'", "verdict": "'right'", "note": "''",
-        "labeller": "'bo'", "source": "'audit'", "blind": "0", "created": "'2026-01-01 00:00:00.000000'",
+        "labeller": "'bo'", "source": "'audit'", "blind": "false", "created": "'2026-01-01 00:00:00.000000'",
     }  # fmt: skip
     columns[column] = value
     insert = f"INSERT INTO labels ({', '.join(columns)}) VALUES ({', '.join(columns.values())})"
-    with pytest.raises(sa.exc.IntegrityError, match="CHECK"), database.write_session() as session:
+    with pytest.raises(sa.exc.IntegrityError, match=r"(?i)check"), database.write_session() as session:
         session.execute(sa.text(insert))
     assert current_labels(database, case.id) == [made]
 

@@ -22,13 +22,15 @@ from storage.queue import arrivals, enrol, open_queue, set_queue
 from storage.samples import read_sample
 from storage.schemas import create_schema, publish
 from storage.search import Filter, find
-from tests.storage.conftest import SCORER, MakeRecord
+from tests.storage.conftest import BOTH, SCORER, MakeRecord
+
+STORES = BOTH
 
 
 def everything(database: Database) -> str:
-    """All that the file holds, as text."""
+    """All that the database holds, as text."""
     with database.read_session() as session:
-        tables = session.execute(sa.text("SELECT name FROM sqlite_master WHERE type = 'table'")).scalars().all()
+        tables = sa.inspect(session.connection()).get_table_names()
         rows = [session.execute(sa.text(f'SELECT * FROM "{name}"')).all() for name in tables if "searches_" not in name]
         return repr(rows)
 

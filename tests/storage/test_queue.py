@@ -33,7 +33,9 @@ from storage.queue import (
     set_queue,
 )
 from storage.tables import QueueItemRow, QueueStepRow
-from tests.storage.conftest import SCORER, MakeRecord
+from tests.storage.conftest import BOTH, SCORER, MakeRecord, on_sqlite
+
+STORES = BOTH
 
 ANN, BOB = "Ann", "Bob"
 TAB = str(uuid4())
@@ -338,10 +340,11 @@ def test_what_cannot_be_is_named(database: Database, queue: Queue) -> None:
         enrol(database, given, [0.5])
 
 
+@on_sqlite
 def test_labels_of_the_queue_are_on_the_disk(database: Database, queue: Queue) -> None:
     (one,) = take(database, queue.serial, labeller=ANN, tab=TAB, want=1)
     label(database, one)
-    other = sqlite3.connect(database.path)
+    other = sqlite3.connect(database.dialect.place)
     try:
         assert other.execute("SELECT verdict FROM labels").fetchall() == [("right",)]
     finally:

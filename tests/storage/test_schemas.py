@@ -29,6 +29,9 @@ from storage.schemas import (
     rename_schema,
     save_draft,
 )
+from tests.storage.conftest import BOTH
+
+STORES = BOTH
 
 NOBODY = str(uuid4())
 

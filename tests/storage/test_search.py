@@ -14,7 +14,9 @@ from storage.decisions import record_decisions
 from storage.errors import InvalidLabel, InvalidValue, NotFound
 from storage.labels import add_label, current_labels
 from storage.search import MOST, Filter, Found, accept, find
-from tests.storage.conftest import SCORER, MakeRecord
+from tests.storage.conftest import BOTH, SCORER, MakeRecord
+
+STORES = BOTH
 
 STATES = [
     "The café on Größe street charged me twice",

@@ -193,11 +193,16 @@ def upgrade() -> None:
     with op.batch_alter_table("schemas") as batch:
         batch.add_column(sa.Column("states", sa.Boolean(), nullable=True))
         batch.add_column(sa.Column("retention", sa.Integer(), nullable=True))
-    op.execute(sa.text("UPDATE schemas SET states = 1"))
+    op.execute(sa.text("UPDATE schemas SET states = true"))
     with op.batch_alter_table("schemas") as batch:
         batch.alter_column("states", existing_type=sa.Boolean(), nullable=False)
 
     # One row for each decision, its rowid the decision's serial: what the state says, and the words in its pictures.
+    if op.get_bind().dialect.name == "postgresql":
+        # Nothing is put in: no PostgreSQL database was ever of an earlier revision.
+        op.execute(sa.text("CREATE TABLE searches (rowid integer PRIMARY KEY, text tsvector NOT NULL)"))
+        op.execute(sa.text("CREATE INDEX ix_searches_text ON searches USING gin (text)"))
+        return
     op.execute(sa.text("CREATE VIRTUAL TABLE searches USING fts5(text, tokenize = 'unicode61 remove_diacritics 2')"))
     op.execute(
         sa.text(
