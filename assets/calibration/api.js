@@ -14,6 +14,7 @@ export function makeApi(server, root) {
   const names = [
     "places", "questions", "badge", "review", "cases", "thresholds", "budget", "cheapest_thresholds", "policies", "keep_policy", "drop_policy",
     "compare_places", "compared_cases", "recalibration", "keep_recalibration", "switch_recalibration", "over_time", "error_slices", "missing_options",
+    "replay_targets", "replay_state", "start_replay", "replay_job", "steer_replay",
   ];
   for (const name of names) api[name] = (payload) => call(name, payload);
   return api;

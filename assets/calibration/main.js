@@ -47,7 +47,7 @@ class Page {
     this.questions = new Questions(this.find("questions"), api, (id) => this.go({ question: id, view: "top" }));
     this.plot = new Plot(this.find("plot"), api.url(`/studio/calibration/plotly-${config.plotly}.js`), { onRow: (i) => this.openRow(i), onRange: (low, high) => this.openRange(low, high) });
     this.desk = new Desk(root, this.find("desk"), api);
-    this.compare = new Compare(root, this.find("compare"), api);
+    this.compare = new Compare(this.find("compare"), api, () => this.refresh());
     this.recalibrate = new Recalibrate(this.find("recalibrate"), api);
     this.folds = [
       this.recalibrate.fold,
@@ -74,6 +74,17 @@ class Page {
     if (!this.places.length) return undefined;
     this.#read();
     return this.load();
+  }
+
+  /** Reads anew what there is to look at, after decisions were made. */
+  async refresh() {
+    const reply = await this.api.places();
+    if (reply.error) return;
+    const same = (p) => p.questions === this.place.questions && p.scorer === this.place.scorer;
+    this.places = reply.places;
+    const found = this.places.find(same);
+    if (this.listed === this.place) this.listed = found;
+    this.place = found;
   }
 
   /** Changes what is looked at; what is not named stays. */

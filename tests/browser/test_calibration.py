@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from model.questions import parse_questions
 from storage.database import Database
+from storage.schemas import publish
 from tests.browser.axe import AXE, RUN
-from tests.browser.conftest import CI, PATIENCE_MS, Running, start
-from tests.calibration_data import OTHER, SCORER, seed
+from tests.browser.conftest import CI, PATIENCE_MS, Running, start, until_ready
+from tests.calibration_data import OTHER, QUESTIONS, SCORER, seed
 
 SIZES = {0: "00", 10: "10", 60: "60", 1000: "a1"}
 """Labels, and the byte that the scorer's fingerprint is made of."""
@@ -36,7 +38,9 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             many = n == 1000
             seed(database, audit=700 if many else n, queue=300 if many else 0, unlabelled=20,
                  volunteered=60 if many else 0, scorer=tiny, salt=n, sharp=0.2 if many else 0.5)  # fmt: skip
-        seed(database, audit=0, unlabelled=1080, scorer=OTHER, temperature=1.0, noise=1.5, salt=1000, sharp=0.2)
+        place = seed(database, audit=0, unlabelled=1080, scorer=OTHER, temperature=1.0, noise=1.5, salt=1000, sharp=0.2)
+        wording = {**QUESTIONS["next_team"], "instructions": "Who takes this?"}
+        publish(database, place["schema"], parse_questions({**QUESTIONS, "next_team": wording}))
     running = start(folder, ready=False)
     yield running
     running.process.terminate()
@@ -202,6 +206,21 @@ def test_another_scorer_is_compared(visit: Visit) -> None:
     tags = card.locator(".cs-tag")
     expect(tags.filter(has_text="breaks")).to_have_count(0)
     expect(tags.first).to_have_text("fixes")
+
+
+def test_another_version_is_replayed_and_compared(visit: Visit, seeded: Running) -> None:
+    until_ready(seeded.url)
+    page = visit(60)
+    card = page.locator("[data-compare]")
+    card.get_by_label("Compare with").select_option(label="v2, tiny_release, not judged yet")
+    expect(card.get_by_role("heading")).to_have_text("v2, tiny_release has judged none of the labelled cases yet")
+    expect(card.locator("[data-replay-said]")).to_contain_text("has judged 0 of 60 labelled cases")
+    card.get_by_role("button", name="Replay v2 over the labelled cases").click()
+    expect(card.get_by_role("heading")).to_have_text(re.compile(r"^v2, tiny_release: (Fixes|No answer) .*60"))
+    expect(card.locator("[data-replay]")).to_be_hidden()
+    # The new place is known without a reload.
+    page.locator("[data-place]").click()
+    expect(page.get_by_role("menuitemradio").filter(has_text="v2")).to_contain_text("60 decisions")
 
 
 def test_a_calibrator_is_tried_kept_and_switched_on(visit: Visit) -> None:
