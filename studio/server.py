@@ -33,6 +33,7 @@ from storage.database import Database
 from studio import look, signin
 from studio.api import routes
 from studio.calibrations import Calibrations
+from studio.canary import Canary
 from studio.first_paint import FirstPaint
 from studio.gate import Doors, guards
 from studio.jobs import Handler, Worker
@@ -62,7 +63,7 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     studio.users.UsersError : the file of users cannot be used; likewise.
     """
     users = None if settings.users is None else Users.open(settings.users)
-    database = Database.open(settings.data)
+    database = Database.open(settings.data, settings.database)
     sessions = None if users is None else Sessions(settings.data, users)
     engine = engine or Engine(opener(settings))
     shelf, calibrations = Shelf(database), Calibrations(database)
@@ -71,12 +72,13 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
         "run": Run(database, engine),
         "replay": Replay(shelf, engine, calibrations),
     }
-    studio = Studio(settings, engine, database, Worker(database, handlers))
+    studio = Studio(settings, engine, database, Worker(database, handlers), Canary(database, engine))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         sweeper = Sweeper(database)
         studio.worker.start()
+        studio.canary.start()
         yield
         sweeper.close()
         studio.close()

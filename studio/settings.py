@@ -38,6 +38,7 @@ class Settings:
     threads: int | None = None
     state_memory: int | None = None
     data: Path = field(default_factory=lambda: Path(platformdirs.user_data_dir("clef-studio")))
+    database: str | None = field(default=None, repr=False)
     host: str = "127.0.0.1"
     port: int = 7860
     allowed_hosts: tuple[str, ...] = ()
@@ -79,6 +80,7 @@ def parse(argv: Sequence[str] | None = None, environ: Mapping[str, str] = os.env
         threads=given.threads,
         state_memory=given.state_memory,
         data=Path(given.data).expanduser().resolve(),
+        database=given.database,
         host=given.host,
         port=given.port,
         allowed_hosts=tuple(h.strip() for h in hosts.split(",") if h.strip()),
@@ -179,6 +181,15 @@ def _parser() -> argparse.ArgumentParser:
     server.add_argument(
         "--data", default=str(defaults.data), metavar="DIR", help="where everything is kept (default: %(default)s)"
     )
+    server.add_argument(
+        "--database",
+        type=_database,
+        default=None,
+        metavar="URL",
+        help="keep the rows there instead of in a file, such as postgresql://name@host/studio (needs the extra "
+        "`postgres`); pictures and uploads stay in --data. Other users of this machine can read a password on the "
+        f"command line: better set {PREFIX}DATABASE (default: SQLite in --data)",
+    )
     server.add_argument("--host", default=defaults.host, help="address to listen on (default: %(default)s)")
     server.add_argument("--port", type=_port, default=defaults.port, help="0 takes a free one (default: %(default)s)")
     server.add_argument(
@@ -264,6 +275,13 @@ def _file(text: str) -> Path:
     if not text.strip():
         raise argparse.ArgumentTypeError("names no file; leave it out where nobody signs in")
     return Path(text).expanduser().resolve()
+
+
+def _database(text: str) -> str:
+    if "://" not in text:
+        # Never the URL itself: it may hold a password, and errors end up in logs.
+        raise argparse.ArgumentTypeError("is not a database's URL, such as postgresql://name@host/studio")
+    return text
 
 
 def _key(text: str) -> str:

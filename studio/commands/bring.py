@@ -28,7 +28,7 @@ def command(argv: Sequence[str]) -> int:
     given, settings = read_arguments(_parser(), argv)
     format = FORMATS[given.format] if given.format else None
     code = DONE
-    with Database.open(settings.data) as database:
+    with Database.open(settings.data, settings.database) as database:
         found = bring(database, given.path, format=format, text=given.text, label=given.label, asked=given.asked)
         print(f"read as {found.format}")
         if found.long:

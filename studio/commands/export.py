@@ -29,7 +29,7 @@ def command(argv: Sequence[str]) -> int:
         print("export: give --schema (a new dataset) or --dataset (one that was frozen)", file=sys.stderr)
         return USAGE
     format = FORMATS[given.format]
-    with Database.open(settings.data) as database:
+    with Database.open(settings.data, settings.database) as database:
         bar = Bar("read", None)
         version = (
             get_dataset(database, given.dataset)

@@ -36,7 +36,7 @@ def command(argv: Sequence[str]) -> int:
     if given.file is not None and given.schema is None:
         print("run: --schema is needed: a schema's name, name@version, or a JSON file of questions", file=sys.stderr)
         return USAGE
-    with Database.open(settings.data) as database:
+    with Database.open(settings.data, settings.database) as database:
         engine, scorer = open_engine(settings)
         try:
             job = _resumed(database, given.resume) if given.resume else _begun(database, given, scorer.fingerprint)

@@ -44,6 +44,7 @@ def test_the_command_line_beats_the_environment() -> None:
         ([], {"CLEF_STUDIO_API_KEY": "two words long"}, "--api-key"),
         ([], {"CLEF_STUDIO_API_KEY": "schlüsselchen"}, "--api-key"),
         ([], {"CLEF_STUDIO_USERS": ""}, "--users"),
+        ([], {"CLEF_STUDIO_DATABASE": "studio"}, "--database: is not a database's URL"),
         (["--api-only", "--users", "f"], {}, "--users guards the pages"),
     ],
 )
@@ -93,6 +94,10 @@ def test_other_machines_must_sign_in_or_show_a_key(
 
 def test_a_key_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert "0123456789" not in repr(parse(["--api-key", "0123456789"], {}))
+    url = "postgresql://ann:0123456789@host/studio"
+    for settings in (parse(["--database", url], {}), parse([], {"CLEF_STUDIO_DATABASE": url})):
+        assert settings.database == url
+        assert "0123456789" not in repr(settings)
     with pytest.raises(SystemExit):
         parse(["--api-key", "has a space"], {})
     assert "has a space" not in capsys.readouterr().err
