@@ -72,13 +72,14 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
         "run": Run(database, engine),
         "replay": Replay(shelf, engine, calibrations),
     }
-    studio = Studio(settings, engine, database, Worker(database, handlers), Canary(database, engine))
+    studio = Studio(settings, engine, database, Worker(database, handlers))
+    canary = Canary(database, engine)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         sweeper = Sweeper(database)
         studio.worker.start()
-        studio.canary.start()
+        canary.start()
         yield
         sweeper.close()
         studio.close()
@@ -98,7 +99,7 @@ def build(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
     app.include_router(design.router(studio))
     app.include_router(scripts.router())
     app.include_router(label_find.router(database))
-    app.include_router(calibration.router(shelf))
+    app.include_router(calibration.router(shelf, canary))
     app.include_router(runs.router(studio))
     app.include_router(datasets.router(studio))
     return gr.mount_gradio_app(

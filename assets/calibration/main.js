@@ -8,6 +8,7 @@ import { icon, setText, h } from "../design/dom.js";
 import { menuButton } from "../design/menu.js";
 import { mountTheme } from "../design/theme.js";
 import { makeApi } from "./api.js";
+import { showCanary } from "./canary.js";
 import { openCases } from "./cases.js";
 import { Compare } from "./compare.js";
 import { Desk } from "./desk.js";
@@ -65,6 +66,7 @@ class Page {
 
   async start() {
     this.#busy("Reading");
+    showCanary(this.find("canary"), this.api.url("/studio/calibration/canary.json"));
     const reply = await this.api.places();
     this.#busy("");
     if (reply.error) return this.#alert(reply.error.message);

@@ -4,7 +4,7 @@ Contract
 --------
 `page` puts one `gr.HTML` with a static template into the Blocks around it; the DOM inside is made by
 `assets/calibration`. Functions take and give plain JSON and never raise (`studio.pages.design_schemas.told`). `router`
-serves Plotly's script from the installed wheel, and what is downloaded: the policy, the report.
+serves Plotly's script from the installed wheel, what the canary found, and what is downloaded: the policy, the report.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from storage.policies import policy_in_force
 from studio import rooms
 from studio.api.errors import ApiError
 from studio.calibrations import Calibrations
+from studio.canary import Canary
 from studio.pages.calibration_data import Shelf
 from studio.pages.calibration_desk import desk_functions
 from studio.pages.calibration_more import more_functions
@@ -55,7 +56,7 @@ def page(studio: Studio, shelf: Shelf, calibrations: Calibrations) -> None:
     )
 
 
-def router(shelf: Shelf) -> APIRouter:
+def router(shelf: Shelf, canary: Canary) -> APIRouter:
     """The page's routes, all under `/studio/calibration`."""
     routes = APIRouter(prefix="/studio/calibration")
 
@@ -64,6 +65,12 @@ def router(shelf: Shelf) -> APIRouter:
         if version != plotly.__version__:
             raise ApiError(404, "not_found", "This version of Plotly is not installed.")
         return FileResponse(_plotly(), media_type="text/javascript", headers=FOREVER)
+
+    @routes.get("/canary.json")
+    def watched() -> Response:
+        found = canary.found
+        told = {"phase": found.phase, "asked": found.asked, "alarm": found.alarm, "note": found.note}
+        return JSONResponse(told, headers={"Cache-Control": "no-store"})
 
     @routes.get("/policy.json")
     def policy(questions: str, scorer: str) -> Response:
