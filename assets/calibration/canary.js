@@ -2,7 +2,7 @@
 
 import { h, icon } from "../design/dom.js";
 
-const POLL_MS = 5000;
+const POLL_MS = 2000;
 
 /** Shows in `el` what was found, once it is; a note or an alarm. */
 export async function showCanary(el, url) {
