@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import uvicorn
@@ -65,11 +67,21 @@ class WordCounter:
         )
 
 
+@cache
+def _port() -> int:
+    """One free port for all studios of this process: at the same address, the browser has their scripts already."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
 @contextmanager
 def serving(data: Path, load: Callable[[Progress], Scorer]) -> Iterator[str]:
-    """The address of a studio whose engine opens its scorer by `load`."""
+    """The address of a studio whose engine opens its scorer by `load`. One at a time."""
     app = build(Settings(data=data, port=0), engine=Engine(load))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=1))
+    # Pages that are still open are not waited for.
+    config = uvicorn.Config(app, port=_port(), log_level="error", timeout_graceful_shutdown=0)
+    server = uvicorn.Server(config)
     started = threading.Event()
     startup = server.startup
 
@@ -82,7 +94,8 @@ def serving(data: Path, load: Callable[[Progress], Scorer]) -> Iterator[str]:
     thread.start()
     assert started.wait(60), "the server did not start"
     try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+        yield f"http://127.0.0.1:{_port()}"
     finally:
         server.should_exit = True
         thread.join(20)
+        assert not thread.is_alive(), "the server did not end"

@@ -6,12 +6,14 @@ import re
 import signal
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.axe import violations
+from tests.browser.bench import WordCounter, serving
 from tests.browser.conftest import PATIENCE_MS, Running, start
 from tests.browser.label_seed import OPTIONS, address, seed
 from tests.browser.test_labels import rows
@@ -20,6 +22,12 @@ LABELS = (
     "SELECT l.*, d.id AS case_id, b.state FROM labels l JOIN decisions d ON d.serial = l.decision "
     "JOIN decision_bodies b ON b.decision = l.decision ORDER BY l.serial"
 )
+FORGET = """
+if (!sessionStorage.getItem("seeded")) {
+  sessionStorage.setItem("seeded", "1");
+  localStorage.clear();
+}
+"""
 NAME = "localStorage.setItem('clef-studio-labeller', %r)"
 WATCH = """
 window.pressed = [];
@@ -33,9 +41,25 @@ document.addEventListener("keydown", (event) => {
 OpenLabel = Callable[..., Page]
 
 
+@dataclass
+class Desk:
+    """Where a studio with decisions to label is, and its data folder."""
+
+    url: str
+    data: Path
+
+
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Running]:
-    """A studio with 700 decisions to label, that a test may kill."""
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """A studio with 700 decisions to label."""
+    seed(tmp_path / "data", 700)
+    with serving(tmp_path / "data", lambda _: WordCounter()) as url:
+        yield Desk(url, tmp_path / "data")
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[Running]:
+    """The same in a process of its own, that a test may kill."""
     seed(tmp_path / "data", 700)
     running = start(tmp_path / "data", ready=False)
     yield running
@@ -45,20 +69,25 @@ def desk(tmp_path: Path) -> Iterator[Running]:
 
 
 @pytest.fixture
-def open_label(browser: Browser) -> Iterator[OpenLabel]:
-    """open_label(running, name=..., at=...) → the page in a browser of its own, with an item on it."""
-    contexts: list[BrowserContext] = []
+def open_label(browser: Browser, context: BrowserContext) -> Iterator[OpenLabel]:
+    """open_label(desk, name=..., at=...) → the page with an item on it; a test's second in a browser of its own."""
+    own: list[BrowserContext] = []
+    pages: list[Page] = []
     faults: list[str] = []
 
-    def opened(running: Running, *, name: str | None = "Ann", at: str = address(), item: bool = True) -> Page:
-        context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-        context.set_default_timeout(PATIENCE_MS)
-        context.set_default_navigation_timeout(2 * PATIENCE_MS)
-        contexts.append(context)
-        page = context.new_page()
+    def opened(desk: Desk | Running, *, name: str | None = "Ann", at: str = address(), item: bool = True) -> Page:
+        # The common browser has the scripts already; it must forget who labelled before.
+        place = context
+        if pages:
+            place = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+            place.set_default_timeout(PATIENCE_MS)
+            place.set_default_navigation_timeout(2 * PATIENCE_MS)
+            own.append(place)
+        page = place.new_page()
+        pages.append(page)
         page.on("pageerror", lambda error: faults.append(f"script: {error}"))
-        page.add_init_script(WATCH + (NAME % name if name else ""))
-        page.goto(running.url + at)
+        page.add_init_script(FORGET + WATCH + (NAME % name if name else ""))
+        page.goto(desk.url + at)
         if item:
             page.locator(".cs[data-lease]").wait_for(state="attached")
             # A fast hand on a slow machine must not run out of items.
@@ -66,8 +95,10 @@ def open_label(browser: Browser) -> Iterator[OpenLabel]:
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
+    for place in own:
+        place.close()
     assert not faults, faults
 
 
@@ -76,11 +107,11 @@ def saved(page: Page) -> None:
     expect(page.locator("[data-saved='saved']")).to_be_attached()
 
 
-def count(running: Running, query: str) -> int:
+def count(running: Desk, query: str) -> int:
     return int(rows(running.data, f"SELECT count(*) AS n FROM ({query})")[0]["n"])
 
 
-def test_fifty_labels_at_fifteen_milliseconds(open_label: OpenLabel, desk: Running) -> None:
+def test_fifty_labels_at_fifteen_milliseconds(open_label: OpenLabel, desk: Desk) -> None:
     page = open_label(desk)
     expect(page.locator(".cs")).to_have_attribute("data-ahead", re.compile(r"^[56]\d$"))
     page.keyboard.press("Shift")
@@ -101,18 +132,18 @@ def test_fifty_labels_at_fifteen_milliseconds(open_label: OpenLabel, desk: Runni
     assert all(bool(row["blind"]) == (row["source"] == "audit") for row in kept)
 
 
-def test_a_killed_server_loses_no_acknowledged_label(open_label: OpenLabel, desk: Running) -> None:
-    page = open_label(desk)
+def test_a_killed_server_loses_no_acknowledged_label(open_label: OpenLabel, process: Running) -> None:
+    page = open_label(process)
     saved(page)
     page.keyboard.type("123" * 5, delay=15)
     saved(page)
-    assert len(rows(desk.data, LABELS)) == 15
-    desk.process.send_signal(signal.SIGKILL)
-    desk.process.wait(10)
+    assert len(rows(process.data, LABELS)) == 15
+    process.process.send_signal(signal.SIGKILL)
+    process.process.wait(10)
     page.keyboard.type("11111", delay=15)
     expect(page.locator("[data-saved='retry']")).to_contain_text("5 not saved yet")
     expect(page.locator("[data-alert]")).to_contain_text("does not answer")
-    again = start(desk.data, "--port", desk.url.rsplit(":", 1)[1], ready=False)
+    again = start(process.data, "--port", process.url.rsplit(":", 1)[1], ready=False)
     try:
         saved(page)
         kept = rows(again.data, LABELS)
@@ -128,7 +159,7 @@ def test_a_killed_server_loses_no_acknowledged_label(open_label: OpenLabel, desk
         again.process.wait(10)
 
 
-def test_what_is_not_sent_survives_a_reload(open_label: OpenLabel, desk: Running) -> None:
+def test_what_is_not_sent_survives_a_reload(open_label: OpenLabel, desk: Desk) -> None:
     page = open_label(desk)
     saved(page)
     page.route("**/component_server*", lambda route: route.abort())
@@ -143,7 +174,7 @@ def test_what_is_not_sent_survives_a_reload(open_label: OpenLabel, desk: Running
     assert [row["true_option"] for row in rows(desk.data, LABELS)] == ["billing", "delivery"]
 
 
-def test_two_people_at_once_get_different_items(open_label: OpenLabel, desk: Running) -> None:
+def test_two_people_at_once_get_different_items(open_label: OpenLabel, desk: Desk) -> None:
     ann, bob = open_label(desk, name="Ann"), open_label(desk, name="Bob")
     saved(ann)
     saved(bob)
@@ -168,7 +199,7 @@ def test_two_people_at_once_get_different_items(open_label: OpenLabel, desk: Run
         assert len(set(cases)) == len(cases)
 
 
-def test_keys_do_what_they_say(open_label: OpenLabel, desk: Running) -> None:
+def test_keys_do_what_they_say(open_label: OpenLabel, desk: Desk) -> None:
     page = open_label(desk, at=address("refund"))
     saved(page)
     for key in ("y", "n", "c", "s", "1", "2"):
@@ -198,7 +229,7 @@ def test_keys_do_what_they_say(open_label: OpenLabel, desk: Running) -> None:
     assert rows(desk.data, LABELS)[-1]["note"] == "12 yes"
 
 
-def test_enter_accepts_only_what_is_shown(open_label: OpenLabel, desk: Running) -> None:
+def test_enter_accepts_only_what_is_shown(open_label: OpenLabel, desk: Desk) -> None:
     page = open_label(desk)
     saved(page)
     seen = {"queue": 0, "audit": 0}
@@ -224,7 +255,7 @@ def test_enter_accepts_only_what_is_shown(open_label: OpenLabel, desk: Running) 
     assert {row["verdict"] for row in shown} == {"right"}
 
 
-def test_the_person_may_hide_all_answers(open_label: OpenLabel, desk: Running) -> None:
+def test_the_person_may_hide_all_answers(open_label: OpenLabel, desk: Desk) -> None:
     page = open_label(desk)
     page.get_by_role("button", name="Blind").click()
     page.keyboard.press("1")
@@ -235,7 +266,7 @@ def test_the_person_may_hide_all_answers(open_label: OpenLabel, desk: Running) -
     assert [bool(row["blind"]) for row in rows(desk.data, LABELS)][1:] == [True, True]
 
 
-def test_the_name_is_asked_once(open_label: OpenLabel, desk: Running) -> None:
+def test_the_name_is_asked_once(open_label: OpenLabel, desk: Desk) -> None:
     page = open_label(desk, name=None, item=False)
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Who labels?")
@@ -252,7 +283,7 @@ def test_the_name_is_asked_once(open_label: OpenLabel, desk: Running) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_a_link_leads_to_its_question(open_label: OpenLabel, desk: Running) -> None:
+def test_a_link_leads_to_its_question(open_label: OpenLabel, desk: Desk) -> None:
     page = open_label(desk, at=address("refund"))
     expect(page.locator("[data-wording]")).to_have_text("Does the customer ask for money back?")
     page.locator("[data-question-menu]").click()
@@ -269,7 +300,7 @@ def test_a_link_leads_to_its_question(open_label: OpenLabel, desk: Running) -> N
     expect(gone.locator("[data-nothing]")).to_contain_text("That is not here")
 
 
-def test_settings_are_kept(open_label: OpenLabel, desk: Running) -> None:
+def test_settings_are_kept(open_label: OpenLabel, desk: Desk) -> None:
     page = open_label(desk)
     page.get_by_role("button", name="What is shown: shares and order").click()
     dialog = page.get_by_role("dialog")
@@ -279,7 +310,7 @@ def test_settings_are_kept(open_label: OpenLabel, desk: Running) -> None:
     assert rows(desk.data, "SELECT audit_share FROM queues") == [{"audit_share": 0.5}]
 
 
-def test_finding_labels_apart_and_a_case_goes(open_label: OpenLabel, desk: Running) -> None:
+def test_finding_labels_apart_and_a_case_goes(open_label: OpenLabel, desk: Desk) -> None:
     page = open_label(desk)
     page.get_by_role("button", name="Find decisions").click()
     dialog = page.get_by_role("dialog")
@@ -313,7 +344,7 @@ def test_finding_labels_apart_and_a_case_goes(open_label: OpenLabel, desk: Runni
     assert {row["source"] for row in rows(desk.data, LABELS)} == {"bulk"}
 
 
-def test_people_who_differ_settle_it(open_label: OpenLabel, desk: Running) -> None:
+def test_people_who_differ_settle_it(open_label: OpenLabel, desk: Desk) -> None:
     ann = open_label(desk, name="Ann")
     ann.get_by_role("button", name="What is shown: shares and order").click()
     ann.get_by_role("dialog").get_by_label("Asked of two people").fill("100")
@@ -337,7 +368,7 @@ def test_people_who_differ_settle_it(open_label: OpenLabel, desk: Running) -> No
     assert [tuple(row.values()) for row in settled] == [("technical", "Bob"), (None, "Bob")]
 
 
-def test_axe_finds_nothing(open_label: OpenLabel, desk: Running) -> None:
+def test_axe_finds_nothing(open_label: OpenLabel, desk: Desk) -> None:
     page = open_label(desk)
     page.keyboard.type("12", delay=30)
     saved(page)
