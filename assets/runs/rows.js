@@ -60,6 +60,9 @@ export class Rows {
   }
 
   async #page(on) {
+    // Pressed twice before the answer, it would count from the same row twice.
+    this.earlier.disabled = true;
+    this.later.disabled = true;
     if (on) {
       this.before.push(this.after);
       this.after = this.rows.at(-1).row;
@@ -73,7 +76,11 @@ export class Rows {
     const { turn, filter } = this;
     const reply = await this.host.api.found({ run: this.run.id, question: this.asked.id, ...filter, after: this.after });
     if (turn !== this.turn) return;
-    if (reply.error) return setText(this.told, reply.error.message);
+    if (reply.error) {
+      this.later.disabled = false;
+      this.earlier.disabled = !this.before.length;
+      return setText(this.told, reply.error.message);
+    }
     // A page that is full stays as it is while the run goes on: nothing moves under the pointer.
     const drawn = JSON.stringify([this.key, reply.rows]);
     const same = drawn === this.drawn;
