@@ -14,9 +14,7 @@ from storage.database import Database
 from storage.decisions import record_decision
 from storage.errors import Conflict, InvalidValue, NotFound
 from storage.policies import list_policies, policy_in_force, save_policy, withdraw_policy
-from tests.storage.conftest import BOTH, SCORER, MakeRecord
-
-STORES = BOTH
+from tests.storage.conftest import SCORER, MakeRecord
 
 BASIS = {"kind": "guaranteed", "budget": 0.05, "n": 120, "bound": 0.049}
 

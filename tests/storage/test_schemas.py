@@ -29,9 +29,6 @@ from storage.schemas import (
     rename_schema,
     save_draft,
 )
-from tests.storage.conftest import BOTH
-
-STORES = BOTH
 
 NOBODY = str(uuid4())
 
