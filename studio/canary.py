@@ -45,6 +45,7 @@ a quarter of that."""
 class Watched:
     """What the canary found.
 
+    "done" is also what could not be looked at, such as where no model loads: nothing more comes.
     `asked` golden decisions were judged again: `changed` of them differ by more than `tolerance` in a probability,
     `flipped` of them lead with another option; `largest` is the largest difference. `others` counts labelled decisions
     of scorers of the same name and other fingerprints. None of them says anything before `phase` is "done".
@@ -95,15 +96,22 @@ class Canary:
         """Begins as soon as the model has loaded; once."""
         self._thread.start()
 
+    def wait(self, seconds: float) -> Watched:
+        """What was found, once it was; what is known after `seconds` otherwise."""
+        self._thread.join(seconds)
+        return self.found
+
     def _work(self) -> None:
         scorer = self._engine.wait_ready().scorer
         if scorer is None:
+            self.found = Watched("done")
             return
         try:
             self.found = look(self._database, self._engine, scorer)
         except (Closed, DatabaseError) as error:
             # The studio ends, or its database cannot be read: others say so.
             log.info("golden decisions were not asked again: %s", error)
+            self.found = Watched("done", scorer.name)
             return
         if self.found.alarm:
             log.warning(self.found.alarm)

@@ -9,15 +9,15 @@ from uuid import uuid4
 
 import pytest
 
-from model.engine import Engine
+from model.engine import Engine, Progress
 from model.questions import parse_questions
-from model.scorer import Reading, Request
+from model.scorer import Reading, Request, Scorer
 from model.state import parse_state
 from storage.database import Database
 from storage.decisions import DecisionRecord, record_decision
 from storage.labels import add_label
 from storage.privacy import redact
-from studio.canary import GOLDEN, Watched, look
+from studio.canary import GOLDEN, Canary, Watched, look
 from tests.api.hash_scorer import HashScorer
 
 QUESTIONS = parse_questions({"spam": {"type": "noul"}, "team": {"type": "choice", "criteria": {"a": None, "b": None}}})
@@ -104,3 +104,15 @@ def test_labels_of_another_checkpoint_are_a_note(database: Database) -> None:
     # What is emptied cannot be asked again.
     redact(database, ids[0])
     assert seen(database, HashScorer()).asked == 1
+
+
+def test_a_model_that_does_not_load_is_not_waited_for(database: Database) -> None:
+    def load(progress: Progress) -> Scorer:
+        raise OSError("the folder holds no model")
+
+    engine = Engine(load)
+    canary = Canary(database, engine)
+    canary.start()
+    found = canary.wait(30)
+    assert (found.phase, found.alarm, found.note) == ("done", "", "")
+    engine.close()
