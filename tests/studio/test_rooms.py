@@ -84,3 +84,8 @@ def test_a_page_starts_in_its_colours(tmp_path: Path) -> None:
             assert look.THEME_SCRIPT in early
             assert "--ground:" in early
         assert look.THEME_SCRIPT not in client.get("/studio/examples").text
+
+
+def test_no_room_keeps_gradio_s_own_padding() -> None:
+    sheet = look.sheet("gradio")
+    assert [room.name for room in rooms.ROOMS if f"#{room.name}" not in sheet] == []
