@@ -156,6 +156,8 @@ def test_a_run_pauses_goes_on_after_kill_9_and_is_read(visit: Visit, place: Runn
     )
     _results(page, head)
     nothing_to_object_to(page)
+    # The Label page asks for a name first, unless it has one.
+    page.evaluate("localStorage.setItem('clef-studio-labeller', 'Ann')")
     page.locator("[data-to-label]").click()
     expect(page.locator("[data-question-name]")).to_have_text("team")
     expect(page.locator("[data-read]")).to_contain_text("note")
