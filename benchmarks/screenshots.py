@@ -100,7 +100,7 @@ def _address(studio: subprocess.Popen[str]) -> str:
     assert studio.stdout is not None
     for line in studio.stdout:
         if found := re.search(r"http://\S+", line):
-            return found.group()
+            return found.group().rstrip("/")
     raise SystemExit(f"the studio ended with {studio.wait()} before it listened")
 
 
@@ -114,6 +114,8 @@ def _shot(
         device_scale_factor=2,
     )
     page.set_default_timeout(PATIENCE_MS)
+    # The Label page asks who labels, unless it knows.
+    page.add_init_script("localStorage.setItem('clef-studio-labeller', 'Maren')")
     page.goto(url)
     page.locator("html[data-ready='1']").wait_for(state="attached")
     show(page)
@@ -141,12 +143,11 @@ def _example(name: str) -> Callable[[Page], None]:
 
 
 def _labelled(page: Page) -> None:
-    page.locator("[data-choices] button").first.wait_for()
+    page.locator(".cs[data-lease]").wait_for()
 
 
 def _plotted(page: Page) -> None:
     page.locator("[data-plot] .main-svg").first.wait_for()
-    page.locator("[data-numbers] b").first.wait_for()
 
 
 def _ran(page: Page) -> None:
