@@ -8,6 +8,7 @@ Contract
   a lock of our own; other programs are kept out by the database's (`storage.dialects`). On leaving the block the
   transaction is committed and on the disk; on an exception nothing of it is kept.
 * `read_session` sees one moment of the database, waits for nobody, and cannot write.
+* After `close` both are refused.
 * Both are short and belong to one thread: never held across a model call, a `yield` to a page or a thread. Write
   sessions do not nest.
 """
@@ -76,13 +77,16 @@ class Database:
                 database.dialect.hold()
                 database._migrate()
         except BaseException:
-            database._release()
+            database._reader.dispose()
+            database._writer.dispose()
+            database._let_go()
             raise
         return database
 
     @contextmanager
     def read_session(self) -> Iterator[Session]:
         """A session that sees one moment and cannot write. Raises DatabaseError."""
+        self._check_open()
         with self.dialect.named(), Session(self._reader, expire_on_commit=False) as session:
             yield session
 
@@ -91,6 +95,7 @@ class Database:
         """A session that is committed, durably, on leaving the block. Raises DatabaseError (and keeps nothing then)."""
         if self._owner == threading.get_ident():
             raise RuntimeError("write sessions do not nest: hand the session on instead")
+        self._check_open()
         if not self._turn.acquire(timeout=WAIT_SECONDS):
             raise DatabaseError(f"other writers took longer than {WAIT_SECONDS:.0f} s; nothing was written, try again")
         self._owner = threading.get_ident()
@@ -106,10 +111,11 @@ class Database:
         """Lets the database and the folder go. May be called twice."""
         if self._closed:
             return
+        self._closed = True
         self._reader.dispose()
         self._writer.dispose()
         self.dialect.fold()
-        self._release()
+        self._let_go()
 
     def __enter__(self) -> Database:
         return self
@@ -117,12 +123,14 @@ class Database:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _release(self) -> None:
-        self._closed = True
-        self._reader.dispose()
-        self._writer.dispose()
+    def _let_go(self) -> None:
         self.dialect.release()
         self._lock.release()
+
+    def _check_open(self) -> None:
+        # Pools open anew what was disposed: a thread that is late would write into a folder that is somebody else's.
+        if self._closed:
+            raise DatabaseError(f"{self.dialect.place} is closed; nothing was written")
 
     def _migrate(self) -> None:
         revision = self.dialect.revision()

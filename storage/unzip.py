@@ -25,7 +25,7 @@ BESIDE = (".yaml", ".yml")
 
 _BROKEN = (
     zipfile.BadZipFile,
-    # Encrypted; and (as NotImplementedError, a RuntimeError) compressed in a way that Python does not know.
+    # Encrypted, or compressed in a way that Python does not know.
     RuntimeError,
     # Cut off inside an entry.
     EOFError,

@@ -2,10 +2,10 @@
 
 Contract
 --------
-Gradio adds what it is given for the head only when its own scripts run, a second after the first paint on a busy
-machine. What must not wait goes into the HTML itself here: light or dark, and the colour behind everything. Only the
-HTML that answers a GET of a room's page is touched. (To fetch the room's scripts from here as well was tried: the page
-worked 8 % sooner, and showed that it was coming a third of a second later.)
+Gradio adds what it is given for the head only when its own scripts run, well after the first paint. What
+must not wait goes into the HTML itself here: light or dark, and the colour behind everything. Only the HTML that
+answers a GET of a room's page is touched. The room's scripts are not fetched from here: they would compete with
+Gradio's own for the first paint.
 """
 
 from __future__ import annotations

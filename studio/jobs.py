@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 
 from model.engine import Closed
 from storage.database import Database
-from storage.jobs import Job, end_job, get_job, recover, take_next
+from storage.jobs import Job, Status, end_job, get_job, recover, take_next
 
 log = logging.getLogger(__name__)
 
@@ -89,20 +89,23 @@ class Worker:
 
 def do(database: Database, job: Job, handler: Handler, closed: threading.Event) -> Job:
     """Does one job that was taken, and keeps what became of it."""
+    status: Status | None
     try:
-        message = handler(job, Watch(database, job, closed))
+        status, message = "done", handler(job, Watch(database, job, closed))
     except (Stopped, Closed):
+        status, message = None, ""
+    except Paused as reason:
+        status, message = "paused", str(reason)
+    except Exception as failure:
+        if not closed.is_set():
+            log.exception("job %s failed", job.id)
+        status, message = "failed", str(failure) or type(failure).__name__
+    if closed.is_set() and status != "done":
+        # Whatever it met: the end takes the engine and the database away. `running` stays, and `recover` takes it up.
+        return job
+    if status is None:
         wanted = get_job(database, job.id).wanted
-        # When the studio ends, `running` stays, and the next start takes it up again.
         if wanted == "run":
             return get_job(database, job.id)
-        return end_job(database, job.id, "paused" if wanted == "pause" else "cancelled")
-    except Paused as reason:
-        if closed.is_set():
-            # Such as a model that is not there any more: the end took it away.
-            return get_job(database, job.id)
-        return end_job(database, job.id, "paused", str(reason))
-    except Exception as failure:
-        log.exception("job %s failed", job.id)
-        return end_job(database, job.id, "failed", str(failure) or type(failure).__name__)
-    return end_job(database, job.id, "done", message)
+        status = "paused" if wanted == "pause" else "cancelled"
+    return end_job(database, job.id, status, message)

@@ -76,6 +76,7 @@ def export_functions(database: Database, works: Works) -> list[Told]:
 
     @told
     def dataset(payload: Json) -> Json:
+        sweep(database)
         version = get_dataset(database, str(Named.model_validate(payload).dataset))
         older = [v for v in list_datasets(database) if v.name == version.name and v.number < version.number]
         before = max(older, key=lambda v: v.number, default=None)
@@ -93,6 +94,7 @@ def export_functions(database: Database, works: Works) -> list[Told]:
 
     @told
     def prepare(payload: Json) -> Json:
+        sweep(database)
         given = Wanted.model_validate(payload)
         version = get_dataset(database, str(given.dataset))
         if _report(database, version.id, given.format) is None:
@@ -107,6 +109,7 @@ def export_functions(database: Database, works: Works) -> list[Told]:
 
     @told
     def prepared(payload: Json) -> Json:
+        sweep(database)
         given = Wanted.model_validate(payload)
         return _state(database, works, str(given.dataset), given.format)
 
@@ -135,7 +138,6 @@ def _state(database: Database, works: Works, dataset: str, format: str) -> dict[
 
 
 def _report(database: Database, dataset: str, format: str) -> dict[str, Any] | None:
-    sweep(database)
     path = _folder(database, dataset) / f"{format}.json"
     if not path.is_file():
         return None

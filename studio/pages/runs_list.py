@@ -43,7 +43,7 @@ def list_functions(studio: Studio) -> list[Told]:
 
     @told
     def runs(_: Json) -> Json:
-        names: dict[str, str] = {}
+        names: dict[str | None, str] = {}
         return {"runs": [_view(database, job, names) for job in list_jobs(database, kind=KIND)]}
 
     @told
@@ -95,13 +95,16 @@ def options_of(question: Question) -> list[list[str]]:
     return [[str(i), f"{i} {render(level)}" if level else f"Level {i}"] for i, level in enumerate(question.criteria)]
 
 
-def _view(database: Database, job: Job, names: dict[str, str]) -> dict[str, Any]:
-    """A run for the page. `left`: about how long it still takes; None where nobody can tell yet."""
+def _view(database: Database, job: Job, names: dict[str | None, str]) -> dict[str, Any]:
+    """A run for the page. `left`: about how long it still takes; None where nobody can tell yet. `names` of schemas
+    are looked up once."""
     progress, spec = job.progress, job.spec
     total = progress["limit"] if progress["limit"] is not None else spec["rows"]
     done, seconds = int(progress["done"]), float(progress["seconds"])
     left = seconds / done * max(total - done, 0) if total is not None and done else None
-    names.setdefault(spec["schema_id"] or "", _schema_name(database, spec["schema_id"]))
+    schema = spec["schema_id"]
+    if schema not in names:
+        names[schema] = _schema_name(database, schema)
     return {
         "id": job.id,
         "title": job.title,
@@ -122,8 +125,8 @@ def _view(database: Database, job: Job, names: dict[str, str]) -> dict[str, Any]
         "left": left,
         "rest": job.status in ("failed", "cancelled") or (job.status == "done" and progress["limit"] is not None),
         "truth": list(spec["mapping"]["truth"]),
-        "schema_id": spec["schema_id"],
-        "schema": names[spec["schema_id"] or ""],
+        "schema_id": schema,
+        "schema": names[schema],
         "version": spec["version"],
         "questions": spec["questions"],
         "scorer": spec["scorer"],

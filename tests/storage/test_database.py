@@ -97,6 +97,17 @@ def test_close_folds_the_log_into_the_file_and_may_be_called_twice(tmp_path: Pat
     connection.close()
 
 
+def test_a_late_thread_can_neither_read_nor_write_after_the_end(tmp_path: Path) -> None:
+    database = Database.open(tmp_path)
+    database.close()
+    with Database.open(tmp_path) as other:
+        for session in (database.read_session, database.write_session):
+            with pytest.raises(DatabaseError, match="is closed"), session():
+                pytest.fail("it was let in")
+        with other.write_session():
+            pass
+
+
 def test_an_exception_keeps_nothing(database: Database) -> None:
     def fail() -> None:
         with database.write_session() as session:

@@ -60,7 +60,8 @@ def test_a_run_goes_on_while_the_studio_serves_and_after_it_is_started_again(tmp
         _wait(lambda: get_job(database, job.id).progress["done"] > 0)
         scorer.open.clear()
     scorer.open.set()
-    stopped = get_job(database, job.id)
+    with Database.open(tmp_path) as looked_at:
+        stopped = get_job(looked_at, job.id)
     assert (stopped.status, stopped.progress["done"] < 300) == ("running", True)
     again = _studio(tmp_path, scorer)
     with TestClient(again, base_url="http://localhost"):
