@@ -13,13 +13,14 @@ Contract
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass
+from functools import partial
 from uuid import UUID, uuid5
 
 import numpy as np
 
-from model.engine import Busy, Decision, Engine
+from model.engine import Decision, Engine
 from model.images import PAGE_CAPS, read_picture
 from model.questions import InvalidRequest, Json, Questions
 from model.scorer import Request
@@ -34,14 +35,8 @@ from storage.replays import KIND, Replayed, keep_portion, read_original, set_pro
 from storage.schemas import get_schema, get_version
 from studio.calibrations import Calibrations
 from studio.jobs import Paused, Watch
+from studio.judging import PORTION, Ahead, Pace
 from studio.pages.calibration_data import Place, Shelf
-
-PORTION = 64
-"""Cases per transaction at most."""
-QUICK, SLOW = 1.0, 2.5
-"""Seconds: portions that take less grow, those that take more shrink, so that a wish is heard soon on any machine."""
-AHEAD = 8
-"""Cases that wait in the engine: what a person who types waits for at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,14 +94,11 @@ def start(shelf: Shelf, spec: ReplaySpec, *, id: str) -> Job:
 class Replay:
     """Does jobs of kind `replay`; a handler for `studio.jobs.Worker`."""
 
-    def __init__(
-        self, shelf: Shelf, engine: Engine, calibrations: Calibrations, *, portion: int = PORTION, ahead: int = AHEAD
-    ) -> None:
+    def __init__(self, shelf: Shelf, engine: Engine, calibrations: Calibrations, *, portion: int = PORTION) -> None:
         self._shelf = shelf
         self._engine = engine
         self._calibrations = calibrations
         self._portion = portion
-        self._ahead = ahead
 
     def __call__(self, job: Job, watch: Watch) -> str:
         """See `studio.jobs`."""
@@ -118,8 +110,8 @@ class Replay:
         bad = unreadable(database, job)
         todo = [decision for decision in cases.values() if decision not in bad]
         set_progress(database, job, total=total, done=total - len(todo), bad=len(bad))
-        size, start = min(self._portion, self._ahead), 0
-        while portion := todo[start : start + size]:
+        pace, start = Pace(self._portion), 0
+        while portion := todo[start : start + pace.size]:
             watch.check()
             began = time.perf_counter()
             found = self._judge(job, spec, questions, portion, watch)
@@ -127,7 +119,7 @@ class Replay:
             keep_portion(database, job, found, seconds=seconds)
             bad.update(one.original.id for one in found if one.record is None)
             start += len(portion)
-            size = min(self._portion, 2 * size) if seconds < QUICK else max(1, size // 2) if seconds > SLOW else size
+            pace.took(seconds)
         return f"{len(bad):,} of {total:,} cases could not be judged." if bad else ""
 
     def _check_scorer(self, spec: ReplaySpec) -> None:
@@ -145,10 +137,9 @@ class Replay:
     ) -> list[Replayed]:
         """What comes of a portion; cases that are gone are left out."""
         found: list[Replayed] = []
-        waiting: list[tuple[StoredDecision, Future[Decision]]] = []
+        ahead = Ahead(self._engine, watch)
 
-        def settle() -> None:
-            original, future = waiting.pop(0)
+        def settle(original: StoredDecision, future: Future[Decision]) -> None:
             found.append(self._settled(job, spec, original, future))
 
         for decision in portion:
@@ -162,19 +153,8 @@ class Replay:
             except InvalidRequest as error:
                 found.append(Replayed(original=original, problem=str(error)))
                 continue
-            request = Request(state, questions, allow_cut=original.cut is not None)
-            while True:
-                if len(waiting) >= self._ahead:
-                    settle()
-                try:
-                    waiting.append((original, self._engine.submit(request)))
-                    break
-                except Busy:
-                    # Others fill the queue: our own oldest one makes room, or a moment passes.
-                    wait([future for _, future in waiting[:1]], timeout=0.2) if waiting else time.sleep(0.05)
-                    watch.check()
-        while waiting:
-            settle()
+            ahead.ask(Request(state, questions, allow_cut=original.cut is not None), partial(settle, original))
+        ahead.rest()
         return found
 
     def _settled(self, job: Job, spec: ReplaySpec, original: StoredDecision, future: Future[Decision]) -> Replayed:

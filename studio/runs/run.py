@@ -17,15 +17,16 @@ import itertools
 import json
 import time
 from collections.abc import Mapping
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 import sqlalchemy as sa
 from sqlmodel import Session, col, select
 
-from model.engine import Busy, Decision, Engine
+from model.engine import Decision, Engine
 from model.images import PAGE_CAPS, Picture, read_picture
 from model.questions import InvalidRequest, Json, Questions
 from model.scorer import Request
@@ -40,15 +41,10 @@ from storage.schemas import read_questions
 from storage.tables import AnswerRow, LabelRow, QuestionSetRow, RunRow, now
 from storage.tabular import Table, TableRow, open_table
 from studio.jobs import Paused, Watch
+from studio.judging import PORTION, Ahead, Pace
 from studio.runs.mapping import Case, RowMapping, case_of, parse_mapping
 
 KIND = "run"
-PORTION = 64
-"""Rows per transaction at most: what a power cut costs."""
-QUICK, SLOW = 1.0, 2.5
-"""Seconds: portions that take less grow, those that take more shrink, so that a wish is heard soon on any machine."""
-AHEAD = 8
-"""Rows that wait in the engine: what a person who types waits for at most."""
 FOLDER = "runs"
 LABELLER = "file"
 
@@ -129,11 +125,10 @@ def run_rest(database: Database, job_id: str) -> Job:
 class Run:
     """Does jobs of kind `run`; a handler for `studio.jobs.Worker`."""
 
-    def __init__(self, database: Database, engine: Engine, *, portion: int = PORTION, ahead: int = AHEAD) -> None:
+    def __init__(self, database: Database, engine: Engine, *, portion: int = PORTION) -> None:
         self._database = database
         self._engine = engine
         self._portion = portion
-        self._ahead = ahead
 
     def __call__(self, job: Job, watch: Watch) -> str:
         """See `studio.jobs`."""
@@ -149,14 +144,14 @@ class Run:
         for number, row in itertools.islice(rows, done):
             if isinstance(row, TableRow) and spec.repeats == "reuse":
                 seen.note(number, _case(row, spec, questions, table))
-        size = min(self._portion, self._ahead)
-        while portion := list(itertools.islice(rows, size)):
+        pace = Pace(self._portion)
+        while portion := list(itertools.islice(rows, pace.size)):
             watch.check()
             started = time.perf_counter()
             found = self._judge(job, spec, questions, table, portion, seen, watch)
             seconds = time.perf_counter() - started
             self._keep(job, spec, found, seconds)
-            size = min(self._portion, 2 * size) if seconds < QUICK else max(1, size // 2) if seconds > SLOW else size
+            pace.took(seconds)
         return ""
 
     def _check_scorer(self, spec: RunSpec) -> None:
@@ -181,7 +176,7 @@ class Run:
     ) -> list[_Found]:
         """What becomes of a portion's rows, in order."""
         found: list[_Found] = []
-        waiting: list[tuple[_Found, Future[Decision]]] = []
+        ahead = Ahead(self._engine, watch)
         for number, row in portion:
             one = _Found(number, row.line)
             found.append(one)
@@ -202,23 +197,9 @@ class Run:
             except InvalidRequest as error:
                 one.problem = str(error)
                 continue
-            if len(waiting) >= self._ahead:
-                _settle(*waiting.pop(0))
-            waiting.append((one, self._submit(Request(state, questions, spec.allow_cut), waiting, watch)))
-        for pending in waiting:
-            _settle(*pending)
+            ahead.ask(Request(state, questions, spec.allow_cut), partial(_settle, one))
+        ahead.rest()
         return found
-
-    def _submit(
-        self, request: Request, waiting: list[tuple[_Found, Future[Decision]]], watch: Watch
-    ) -> Future[Decision]:
-        while True:
-            try:
-                return self._engine.submit(request)
-            except Busy:
-                # Others fill the queue: our own oldest one makes room, or a moment passes.
-                wait([future for _, future in waiting[:1]], timeout=0.2) if waiting else time.sleep(0.05)
-                watch.check()
 
     def _keep(self, job: Job, spec: RunSpec, found: list[_Found], seconds: float) -> None:
         """Writes a portion: pictures and decisions first, then rows, true answers and progress together."""

@@ -63,7 +63,7 @@ class Bench:
         self.engine = Engine(lambda progress: self.scorer)
         self.engine.wait_ready(30)
         self.shelf, self.calibrations = Shelf(self.database), Calibrations(self.database)
-        self.handler = replay.Replay(self.shelf, self.engine, self.calibrations, portion=8, ahead=4)
+        self.handler = replay.Replay(self.shelf, self.engine, self.calibrations, portion=4)
         self.worker = Worker(self.database, {"replay": self.handler})
         studio = Studio(Settings(data=folder), self.engine, self.database, self.worker)
         self.functions = {
