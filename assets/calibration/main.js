@@ -6,6 +6,7 @@
 
 import { icon, setText, h } from "../design/dom.js";
 import { menuButton } from "../design/menu.js";
+import { mountOnce } from "../design/server.js";
 import { mountTheme } from "../design/theme.js";
 import { makeApi } from "./api.js";
 import { showCanary } from "./canary.js";
@@ -21,15 +22,11 @@ import { Recalibrate } from "./recalibrate.js";
 import { showTable } from "./table.js";
 import { csv, plural } from "./words.js";
 
-export async function mount(element, server, config) {
-  const root = element.querySelector(".cs");
-  if (root.dataset.mounted) return;
-  root.dataset.mounted = "1";
-  mountTheme(root.querySelector("[data-theme-switch]"));
-  const page = new Page(root, makeApi(server, config.root), config);
-  await page.start();
-  document.documentElement.dataset.ready = "1";
-}
+export const mount = (element, server, config) =>
+  mountOnce(element, (root) => {
+    mountTheme(root.querySelector("[data-theme-switch]"));
+    return new Page(root, makeApi(server, config.root), config).start();
+  });
 
 const LABELS = ["sampled", "audit", "claimed"];
 

@@ -3,6 +3,7 @@
 
 import { toast } from "../design/dialog.js";
 import { h, icon, setText } from "../design/dom.js";
+import { mountOnce } from "../design/server.js";
 import { mountTheme } from "../design/theme.js";
 import { makeApi } from "./api.js";
 import { Bring } from "./bring.js";
@@ -10,14 +11,11 @@ import { Choose } from "./choose.js";
 import { formOf } from "./recipe.js";
 import { Version, showList } from "./version.js";
 
-export async function mount(element, server, config) {
-  const root = element.querySelector(".cs");
-  if (root.dataset.mounted) return;
-  root.dataset.mounted = "1";
-  mountTheme(root.querySelector("[data-theme-switch]"));
-  await new Page(root, makeApi(server, config.root)).start();
-  document.documentElement.dataset.ready = "1";
-}
+export const mount = (element, server, config) =>
+  mountOnce(element, (root) => {
+    mountTheme(root.querySelector("[data-theme-switch]"));
+    return new Page(root, makeApi(server, config.root)).start();
+  });
 
 class Page {
   constructor(root, api) {

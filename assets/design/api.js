@@ -1,13 +1,10 @@
 // What the page asks of the server. Functions reply with plain values; a reply with `error` is for a person to read.
 
+import { heard } from "./server.js";
+
 export function makeApi(server, root) {
   const at = (path) => `${root}${path}`;
-  // Gradio's client swallows failures and gives nothing back; here they are errors again.
-  const call = async (name, payload = {}) => {
-    const reply = await server[name](payload);
-    if (reply === undefined || reply === null) throw new Error(`${name}: the studio does not answer`);
-    return reply;
-  };
+  const call = (name, payload) => heard(server, name, payload);
   return {
     ask: (payload) => call("ask", payload),
     about: () => call("about"),

@@ -21,6 +21,7 @@ import { Pictures } from "./pictures.js";
 import { checkDoc, emptyDoc, placeError, toText, toWire } from "./schema.js";
 import { ScorerChip } from "./scorer.js";
 import { wantedSchema } from "./schemas.js";
+import { mountOnce } from "./server.js";
 import { Shelf } from "./shelf.js";
 import { Stands } from "./stands.js";
 import { StatePanel } from "./state.js";
@@ -29,18 +30,14 @@ import { mountTheme } from "./theme.js";
 import { Why } from "./why.js";
 import { count } from "./words.js";
 
-export async function mount(element, server, config) {
-  const root = element.querySelector(".cs");
-  if (root.dataset.mounted) return;
-  root.dataset.mounted = "1";
-  const api = makeApi(server, config.root);
-  const store = new Store(emptyDoc());
-  const page = new Page(root, store, api, config);
-  const [kept, examples] = await Promise.all([restore(api, wantedSchema()), api.examples()]);
-  const first = kept?.doc || !examples.length ? null : await api.example(examples[0].id);
-  page.start(kept, first, examples);
-  document.documentElement.dataset.ready = "1";
-}
+export const mount = (element, server, config) =>
+  mountOnce(element, async (root) => {
+    const api = makeApi(server, config.root);
+    const page = new Page(root, new Store(emptyDoc()), api, config);
+    const [kept, examples] = await Promise.all([restore(api, wantedSchema()), api.examples()]);
+    const first = kept?.doc || !examples.length ? null : await api.example(examples[0].id);
+    page.start(kept, first, examples);
+  });
 
 class Page {
   constructor(root, store, api, config) {

@@ -4,6 +4,7 @@
 import { toast } from "../design/dialog.js";
 import { button, h, icon, setAttr, setText } from "../design/dom.js";
 import { menuButton } from "../design/menu.js";
+import { heard, mountOnce } from "../design/server.js";
 import { mountTheme } from "../design/theme.js";
 import { count } from "../design/words.js";
 import { AskView } from "./ask_view.js";
@@ -26,13 +27,7 @@ const LOOK_AGAIN = 5000;
 /** Labels after which the meter is read again. */
 const WEIGH_AFTER = 5;
 
-export async function mount(element, server, config) {
-  const root = element.querySelector(".cs");
-  if (root.dataset.mounted) return;
-  root.dataset.mounted = "1";
-  await new Page(root, server, config).start();
-  document.documentElement.dataset.ready = "1";
-}
+export const mount = (element, server, config) => mountOnce(element, (root) => new Page(root, server, config).start());
 
 class Page {
   constructor(root, server, config) {
@@ -74,10 +69,8 @@ class Page {
     await this.#go(true);
   }
 
-  async #call(name, payload = {}) {
-    const reply = await this.server[name](payload);
-    if (reply === undefined || reply === null) throw new Error(`${name}: the studio does not answer`);
-    return reply;
+  #call(name, payload) {
+    return heard(this.server, name, payload);
   }
 
   /** Goes where the address says. */

@@ -4,6 +4,7 @@
 // below for a run. What is under way is asked for again and again; nothing is lost by a reload.
 
 import { h, icon, setText } from "../design/dom.js";
+import { mountOnce } from "../design/server.js";
 import { mountTheme } from "../design/theme.js";
 import { showAnswers } from "./answers.js";
 import { makeApi } from "./api.js";
@@ -21,15 +22,11 @@ const LATER = 5000;
 const COUNT_EVERY = 2500;
 const FILTER = { show: "all", option: null, truth: null, below: 0.6 };
 
-export async function mount(element, server, config) {
-  const root = element.querySelector(".cs");
-  if (root.dataset.mounted) return;
-  root.dataset.mounted = "1";
-  mountTheme(root.querySelector("[data-theme-switch]"));
-  const page = new Page(root, makeApi(server, config.root), config);
-  await page.start();
-  document.documentElement.dataset.ready = "1";
-}
+export const mount = (element, server, config) =>
+  mountOnce(element, (root) => {
+    mountTheme(root.querySelector("[data-theme-switch]"));
+    return new Page(root, makeApi(server, config.root), config).start();
+  });
 
 class Page {
   constructor(root, api, config) {

@@ -12,14 +12,12 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-import gradio as gr
 import plotly
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 
 from storage.errors import NotFound
 from storage.policies import policy_in_force
-from studio import rooms
 from studio.api.errors import ApiError
 from studio.calibrations import Calibrations
 from studio.canary import Canary
@@ -29,31 +27,16 @@ from studio.pages.calibration_more import more_functions
 from studio.pages.calibration_replay import replay_functions
 from studio.pages.calibration_report import report
 from studio.pages.calibration_review import review_functions
+from studio.pages.room import room
 from studio.pages.scripts import FOREVER
 from studio.studio import Studio
-
-_MOUNT = """
-const root = (window.gradio_config?.root ?? "").replace(/\\/+$/, "");
-import(`${root}/studio/scripts/__VERSION__/calibration/main.js`)
-  .then(({ mount }) => mount(element, server, { root, plotly: "__PLOTLY__" }))
-  .catch((error) => { console.error(error); element.dataset.failed = "1"; });
-"""
 
 
 def page(studio: Studio, shelf: Shelf, calibrations: Calibrations) -> None:
     """The page, inside its route of `gr.Blocks`."""
-    gr.HTML(
-        html_template=rooms.template("calibration"),
-        js_on_load=_MOUNT.replace("__VERSION__", rooms.version()).replace("__PLOTLY__", plotly.__version__),
-        server_functions=[
-            *review_functions(shelf),
-            *desk_functions(shelf),
-            *more_functions(shelf, calibrations),
-            *replay_functions(studio, shelf, calibrations),
-        ],
-        apply_default_css=False,
-        elem_id="calibration",
-    )
+    functions = [*review_functions(shelf), *desk_functions(shelf), *more_functions(shelf, calibrations)]
+    functions += replay_functions(studio, shelf, calibrations)
+    room("calibration", functions, {"plotly": plotly.__version__})
 
 
 def router(shelf: Shelf, canary: Canary) -> APIRouter:

@@ -11,26 +11,18 @@ from __future__ import annotations
 
 from uuid import UUID
 
-import gradio as gr
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, Response
 
 from storage.errors import NotFound
-from studio import rooms
 from studio.api.errors import ApiError
 from studio.pages.datasets_bring import bring_functions
 from studio.pages.datasets_choose import choose_functions
 from studio.pages.datasets_export import export_functions, zip_of
 from studio.pages.datasets_work import Works
+from studio.pages.room import room
 from studio.runs.uploads import Uploads
 from studio.studio import Studio
-
-_MOUNT = """
-const root = (window.gradio_config?.root ?? "").replace(/\\/+$/, "");
-import(`${root}/studio/scripts/__VERSION__/datasets/main.js`)
-  .then(({ mount }) => mount(element, server, { root }))
-  .catch((error) => { console.error(error); element.dataset.failed = "1"; });
-"""
 
 
 def page(studio: Studio) -> None:
@@ -39,13 +31,7 @@ def page(studio: Studio) -> None:
     functions = choose_functions(studio.database, works)
     functions += export_functions(studio.database, works)
     functions += bring_functions(studio, Uploads(studio.database), works)
-    gr.HTML(
-        html_template=rooms.template("datasets"),
-        js_on_load=_MOUNT.replace("__VERSION__", rooms.version()),
-        server_functions=functions,
-        apply_default_css=False,
-        elem_id="datasets",
-    )
+    room("datasets", functions)
 
 
 def router(studio: Studio) -> APIRouter:

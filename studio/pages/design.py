@@ -9,17 +9,15 @@ words for a person. `router` serves pictures and examples.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Any
 
-import gradio as gr
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from model.questions import Json, StateError
-from studio import look, rooms
+from studio import look
 from studio.api.errors import ApiError
 from studio.pages.calibration_data import Shelf
 from studio.pages.design_ask import Asker
@@ -31,15 +29,9 @@ from studio.pages.design_pictures import TOO_LARGE, Gallery, read_upload
 from studio.pages.design_recording import recording_functions
 from studio.pages.design_schemas import schema_functions
 from studio.pages.design_why import why_functions
+from studio.pages.room import room
 from studio.pages.scripts import FOREVER
 from studio.studio import Studio
-
-_MOUNT = """
-const root = (window.gradio_config?.root ?? "").replace(/\\/+$/, "");
-import(`${root}/studio/scripts/__VERSION__/design/main.js`)
-  .then(({ mount }) => mount(element, server, { root, limits: __LIMITS__, entry: __ENTRY__ }))
-  .catch((error) => { console.error(error); element.dataset.failed = "1"; });
-"""
 
 
 def page(studio: Studio, shelf: Shelf) -> None:
@@ -80,18 +72,9 @@ def page(studio: Studio, shelf: Shelf) -> None:
     functions += recording_functions(studio.database, every=studio.settings.record)
     functions += why_functions(asker)
     functions += badge_functions(shelf)
-    limits = json.dumps(asdict(studio.settings.limits))
     # How code gets in, for the code that the page gives: with a key, not at all, or just so.
-    entry = '"key"' if studio.settings.api_key else '"closed"' if studio.settings.users else '"open"'
-    gr.HTML(
-        html_template=rooms.template("design"),
-        js_on_load=_MOUNT.replace("__VERSION__", rooms.version())
-        .replace("__LIMITS__", limits)
-        .replace("__ENTRY__", entry),
-        server_functions=functions,
-        apply_default_css=False,
-        elem_id="design",
-    )
+    entry = "key" if studio.settings.api_key else "closed" if studio.settings.users else "open"
+    room("design", functions, {"limits": asdict(studio.settings.limits), "entry": entry})
 
 
 def router(studio: Studio) -> APIRouter:

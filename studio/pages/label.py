@@ -13,22 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import gradio as gr
-
 from model.questions import Json
-from studio import person, rooms
+from studio import person
 from studio.pages.label_desk import desk_functions
 from studio.pages.label_find import find_functions
 from studio.pages.label_people import people_functions
 from studio.pages.label_worth import worth_functions
+from studio.pages.room import room
 from studio.studio import Studio
-
-_MOUNT = """
-const root = (window.gradio_config?.root ?? "").replace(/\\/+$/, "");
-import(`${root}/studio/scripts/__VERSION__/label/main.js`)
-  .then(({ mount }) => mount(element, server, { root }))
-  .catch((error) => { console.error(error); element.dataset.failed = "1"; });
-"""
 
 
 def page(studio: Studio) -> None:
@@ -42,10 +34,4 @@ def page(studio: Studio) -> None:
     functions += people_functions(studio.database)
     functions += find_functions(studio.database)
     functions += worth_functions(studio.database)
-    gr.HTML(
-        html_template=rooms.template("label"),
-        js_on_load=_MOUNT.replace("__VERSION__", rooms.version()),
-        server_functions=functions,
-        apply_default_css=False,
-        elem_id="label",
-    )
+    room("label", functions)

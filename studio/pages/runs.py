@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import gradio as gr
 from anyio import to_thread
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
@@ -19,9 +18,9 @@ from starlette.background import BackgroundTask
 
 from storage.errors import NotFound, StorageError
 from storage.jobs import Job
-from studio import rooms
 from studio.api.errors import ApiError
 from studio.pages.design_keep import sentence
+from studio.pages.room import room
 from studio.pages.runs_found import found_functions, write_all, write_problems
 from studio.pages.runs_list import list_functions, run_of
 from studio.pages.runs_new import new_functions, problems_path
@@ -32,26 +31,13 @@ from studio.studio import Studio
 CHUNK = 1 << 20
 MEDIA = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
-_MOUNT = """
-const root = (window.gradio_config?.root ?? "").replace(/\\/+$/, "");
-import(`${root}/studio/scripts/__VERSION__/runs/main.js`)
-  .then(({ mount }) => mount(element, server, { root }))
-  .catch((error) => { console.error(error); element.dataset.failed = "1"; });
-"""
-
 
 def page(studio: Studio) -> None:
     """The page, inside its route of `gr.Blocks`."""
     functions = new_functions(studio, Uploads(studio.database), Weighings())
     functions += list_functions(studio)
     functions += found_functions(studio.database)
-    gr.HTML(
-        html_template=rooms.template("runs"),
-        js_on_load=_MOUNT.replace("__VERSION__", rooms.version()),
-        server_functions=functions,
-        apply_default_css=False,
-        elem_id="runs",
-    )
+    room("runs", functions)
 
 
 def router(studio: Studio) -> APIRouter:
